@@ -1,0 +1,54 @@
+import { Command, CommanderError, Option } from 'commander'
+import manifest from '../../package.json' with { type: 'json' }
+import { EXIT_CODE } from './exit-code.ts'
+import type { MachinesOptions } from './machines.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Each command's code is imported when it runs, so that no command waits for another's imports. */
+function buildProgram(): Command {
+  const program = new Command('slipway')
+    .description(manifest.description)
+    .version(manifest.version)
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('(slipway --help lists what there is)')
+
+  program
+    .command('machines')
+    .description('the state machines that agents obey')
+    .argument('[name]', 'one machine, such as coder@F; without a revision, the default one')
+    .addOption(
+      new Option('--mermaid', 'a Mermaid diagram').conflicts(['markdown', 'json', 'audit']),
+    )
+    .addOption(new Option('--markdown', 'the whole document').conflicts(['json', 'audit']))
+    .option('--json', 'data')
+    .option('--audit', 'the holes in the tables, and what is done about each')
+    .action(async (name: string | undefined, options: MachinesOptions) => {
+      const { machines } = await import('./machines.ts')
+      process.stdout.write(`${machines(name, options)}\n`)
+    })
+
+  return program
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  try {
+    await buildProgram().parseAsync(argv)
+    return EXIT_CODE.done
+  } catch (error) {
+    // Commander has printed its own message; its exit code for bad usage is 1, ours is 2.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE.usage
+    if (error instanceof UsageError) {
+      process.stderr.write(`slipway: ${error.message}\n`)
+      return EXIT_CODE.usage
+    }
+    throw error
+  }
+}
+
+// A reader that went away (`slipway machines | head -1`) is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
+process.exitCode = await main(process.argv)

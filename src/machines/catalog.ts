@@ -1,0 +1,29 @@
+import type { Machine } from './machine.ts'
+import { architectD } from './tables/architect-d.ts'
+import { architectI } from './tables/architect-i.ts'
+import { coderD } from './tables/coder-d.ts'
+import { coderF } from './tables/coder-f.ts'
+import { coordinator1 } from './tables/coordinator-1.ts'
+import { coordinator2 } from './tables/coordinator-2.ts'
+import { pm1 } from './tables/pm-1.ts'
+
+/** Every published machine; of each id the last revision is the default. */
+export const MACHINES: readonly Machine[] = [
+  pm1,
+  architectD,
+  architectI,
+  coderD,
+  coderF,
+  coordinator1,
+  coordinator2,
+]
+
+/** The machine of that name (`coder@F`), or the default revision of that id (`coder`). */
+export function findMachine(name: string): Machine | undefined {
+  return MACHINES.findLast((machine) => machine.name === name || machine.id === name)
+}
+
+/** Whether this revision is the one that runs when none is configured. */
+export function isDefault(machine: Machine): boolean {
+  return findMachine(machine.id) === machine
+}
