@@ -1,11 +1,10 @@
 const GAP = '  '
-const MIN_COLUMN_WIDTH = 12
 
 type Paint = (text: string) => string
 
 /**
  * Lays rows out in aligned columns, without trailing spaces. Cells are wrapped at words when the
- * rows would be wider than `width`; the widest columns give way first.
+ * rows would be wider than `width`; the widest columns give way first, none below its longest word.
  */
 export function layOut(rows: readonly string[][], width: number, paints: Paint[] = []): string {
   const widths = fitWidths(rows, width)
@@ -37,33 +36,31 @@ function layOutLine(cells: string[], widths: number[], paints: Paint[]): string 
 
 function fitWidths(rows: readonly string[][], width: number): number[] {
   const columns = Math.max(0, ...rows.map((row) => row.length))
-  const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  const total = () => widths.reduce((sum, w) => sum + w, 0) + GAP.length * (columns - 1)
+  const cells = (column: number) => rows.map((row) => row[column] ?? '')
+  const longest = (texts: string[]) => Math.max(...texts.map((text) => text.length))
+  const widths = Array.from({ length: columns }, (_, column) => longest(cells(column)))
+  const leasts = widths.map((_, column) => longest(cells(column).join(' ').split(' ')))
+  const total = () => widths.reduce((sum, each) => sum + each, 0) + GAP.length * (columns - 1)
   while (total() > width) {
-    const widest = Math.max(...widths)
-    if (widest <= MIN_COLUMN_WIDTH) break
-    widths[widths.indexOf(widest)] = widest - 1
+    const slack = widths.map((each, column) => (each > (leasts[column] ?? 0) ? each : 0))
+    const widest = Math.max(...slack)
+    if (widest === 0) break
+    widths[slack.indexOf(widest)] = widest - 1
   }
   return widths
 }
 
-/** Breaks text at spaces into lines of at most `width`; a longer word is cut. */
+/** Breaks text at spaces into lines of at most `width`, and no line within a word. */
 function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(' ')) {
-    let rest = word
-    if (line !== '' && line.length + 1 + rest.length > width) {
+    if (line !== '' && line.length + 1 + word.length > width) {
       lines.push(line)
-      line = ''
+      line = word
+    } else {
+      line = line === '' ? word : `${line} ${word}`
     }
-    while (rest.length > width) {
-      lines.push(rest.slice(0, width))
-      rest = rest.slice(width)
-    }
-    line = line === '' ? rest : `${line} ${rest}`
   }
   return [...lines, line]
 }

@@ -7,6 +7,9 @@ import { statesOf } from '../machines/table.ts'
 import { layOut } from './columns.ts'
 import type { Style } from './style.ts'
 
+const SUSPENSION =
+  'service_unavailable leads here from every state but DONE and ERROR; service_restored leads back; suspension_timed_out and channel_closed lead to ERROR.'
+
 /** How the views are drawn: with which styles and how wide. */
 export interface Canvas {
   readonly style: Style
@@ -24,10 +27,10 @@ export function drawList({ style, width }: Canvas): string {
     String(audit(machine).length),
     machine.title,
   ])
-  const hint = `* runs unless another revision is configured. ${style.bold(
-    'slipway machines coder@F',
-  )} draws one; --audit lists the findings.`
-  return `${layOut([header, ...rows], width, [style.bold])}\n\n${style.dim(hint)}`
+  const hint =
+    '* runs unless another revision is configured. `slipway machines coder@F` draws one; --audit lists the findings.'
+  const list = layOut([header, ...rows], width, [style.bold])
+  return `${list}\n\n${layOut([[hint]], width, [style.dim])}`
 }
 
 /** One machine: who may follow whom, its states and its rows. */
@@ -36,7 +39,11 @@ export function drawMachine(machine: Machine, { style, width }: Canvas): string 
   const own = description.transitions.filter((row) => !row.overlay)
   const section = (title: string, body: string) => `${style.bold(title)}\n${body}`
   return [
-    `${style.bold(machine.name)}  ${machine.title}\n${style.dim(summary(machine))}`,
+    [
+      style.bold(machine.name),
+      layOut([[machine.title]], width),
+      layOut([[summary(machine)]], width, [style.dim]),
+    ].join('\n'),
     section('WHO MAY FOLLOW WHOM', drawMatrix(description, style)),
     section(
       'STATES',
@@ -59,11 +66,7 @@ export function drawMachine(machine: Machine, { style, width }: Canvas): string 
         [style.good, (text) => text, style.good, style.dim, style.dim],
       ),
     ),
-    section(
-      'SUSPEND',
-      'service_unavailable leads here from every state but DONE and ERROR;\n' +
-        'service_restored leads back; suspension_timed_out and channel_closed lead to ERROR.',
-    ),
+    section('SUSPEND', layOut([[SUSPENSION]], width)),
     findingsHint(machine),
   ].join('\n\n')
 }

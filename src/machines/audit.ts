@@ -14,7 +14,7 @@ export const FINDING_KINDS = {
   'unlabelled-event': 'The document allows the pair and names no cause.',
 } as const
 
-export type FindingKind = keyof typeof FINDING_KINDS
+type FindingKind = keyof typeof FINDING_KINDS
 
 /** One hole in a table. `subject` is the state, with the event where it is about one. */
 export interface Finding {

@@ -15,7 +15,7 @@ export interface MachineDescription {
   readonly outcomes?: readonly string[]
 }
 
-export interface StateDescription {
+interface StateDescription {
   readonly name: string
   readonly purpose: string
   readonly overlay?: true

@@ -1,4 +1,4 @@
-import { audit } from './audit.ts'
+import { audit, FINDING_KINDS } from './audit.ts'
 import { isDefault, MACHINES } from './catalog.ts'
 import { describeMachine, type TransitionDescription } from './describe.ts'
 import { EVENTS } from './events.ts'
@@ -29,8 +29,7 @@ export function machineDocument(machine: Machine): string {
     `## Transitions\n\n${transitionTable(own)}`,
     `## SUSPEND overlay\n\n${transitionTable(overlay)}`,
     ...outcomes(machine),
-    `## Findings\n\n${findings(machine)}`,
-    '',
+    `## Findings\n\n${findings(machine)}\n`,
   ].join('\n\n')
 }
 
@@ -50,12 +49,13 @@ export function machinesIndex(): string {
         machine.title,
       ]),
     ),
+    '## Findings\n\nWhat the audit looks for. Each document lists its own, with what is done about it.',
+    markdownTable(['finding', 'meaning'], Object.entries(FINDING_KINDS)),
     '## Events\n\nOne vocabulary for every machine and revision.',
-    markdownTable(
+    `${markdownTable(
       ['event', 'meaning', 'used by'],
       Object.entries(EVENTS).map(([event, meaning]) => [code(event), meaning, usersOf(event)]),
-    ),
-    '',
+    )}\n`,
   ].join('\n\n')
 }
 

@@ -7,7 +7,7 @@ export type Lookup = ReadonlyMap<string | null, ReadonlyMap<string, Target>>
 type Target = string | ReadonlyMap<string, string>
 
 /** Every row of a machine with `*` written out and the overlay added. A row of a state's own wins over `*`. */
-export function expandRows(table: MachineTable): Transition[] {
+function expandRows(table: MachineTable): Transition[] {
   const states = [...new Set([...Object.keys(table.states), ...Object.keys(OVERLAY_STATES)])]
   const own = [...table.transitions.filter((row) => row.from !== '*'), ...suspendRows(table)]
   const taken = new Set(own.map((row) => `${row.from} ${row.event}`))

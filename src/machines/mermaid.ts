@@ -1,18 +1,18 @@
 import { describeMachine, type TransitionDescription } from './describe.ts'
 import type { MachineTable } from './table.ts'
 
+const ANY_STATE = 'any_state'
+
 /** Draws a machine as a Mermaid state diagram; SUSPEND is one note, not an arrow from everywhere. */
 export function toMermaid(table: MachineTable): string {
   const { initial, terminal, transitions } = describeMachine(table)
   const own = transitions.filter((row) => !row.overlay)
-  const starts = own.filter((row) => row.from === null)
   return [
     'stateDiagram-v2',
-    ...(starts.length > 0 ? starts.map(arrow) : [`  [*] --> ${initial}`]),
-    ...own.filter((row) => row.from !== null && row.from !== '*').map(arrow),
-    ...own.filter((row) => row.from === '*').map(arrow),
+    ...(own.some((row) => row.from === '*') ? [`  state "any state" as ${ANY_STATE}`] : []),
+    ...(own.some((row) => row.from === null) ? [] : [`  [*] --> ${initial}`]),
+    ...drawArrows(own),
     ...terminal.map((state) => `  ${state} --> [*]`),
-    ...(own.some((row) => row.from === '*') ? ['  state "any state" as any'] : []),
     `  note right of ${initial}`,
     '    SUSPEND is entered from every state',
     '    but DONE and ERROR, and returns there',
@@ -22,8 +22,14 @@ export function toMermaid(table: MachineTable): string {
   ].join('\n')
 }
 
-function arrow({ from, event, to, guard }: TransitionDescription): string {
-  const source = from === null ? '[*]' : from === '*' ? 'any' : from
-  const label = guard?.startsWith('came from') ? `${event} (${guard})` : event
-  return `  ${source} --> ${to} : ${label}`
+/** One arrow for each pair of states, with all its events. */
+function drawArrows(rows: readonly TransitionDescription[]): string[] {
+  const labels = new Map<string, string[]>()
+  for (const { from, event, to, guard } of rows) {
+    const source = from === null ? '[*]' : from === '*' ? ANY_STATE : from
+    const arrow = `  ${source} --> ${to}`
+    const label = guard?.startsWith('came from') ? `${event} (${guard})` : event
+    labels.set(arrow, [...(labels.get(arrow) ?? []), label])
+  }
+  return [...labels].map(([arrow, events]) => `${arrow} : ${events.join('<br/>')}`)
 }

@@ -1,0 +1,57 @@
+/** `npm run bench -- <name> [--json] [--quick]` */
+import { existsSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { show } from '../scripts/shell.ts'
+import { packageSize } from './cases/package.ts'
+import { stepLookup } from './cases/step.ts'
+import { type BenchmarkCase, drawReport, reportOf } from './report.ts'
+
+const CASES: Readonly<Record<string, BenchmarkCase>> = { step: stepLookup, package: packageSize }
+
+/** Installs the peers unless exactly the pinned versions are there. */
+async function installPeers(): Promise<boolean> {
+  const { dependencies } = readJson('bench/package.json')
+  const current = Object.entries(dependencies).every(([name, version]) => {
+    const manifest = `bench/node_modules/${name}/package.json`
+    return existsSync(manifest) && readJson(manifest).version === version
+  })
+  if (current) return true
+  process.stderr.write('installing the peers to compare with\n')
+  return (await show('npm', ['ci', '--prefix', 'bench', '--loglevel=error'], 'stderr')) === 0
+}
+
+function readJson(path: string) {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { json: { type: 'boolean' }, quick: { type: 'boolean' } },
+    })
+  } catch (error) {
+    process.stderr.write(`bench: ${(error as Error).message}\n`)
+    return undefined
+  }
+}
+
+async function main(): Promise<number> {
+  const given = readArguments()
+  const name = given?.positionals[0] ?? ''
+  const benchmark = Object.hasOwn(CASES, name) ? CASES[name] : undefined
+  if (given === undefined || benchmark === undefined || given.positionals.length !== 1) {
+    const known = Object.entries(CASES).map(([key, { summary }]) => `  ${key}: ${summary}\n`)
+    process.stderr.write(`Usage: npm run bench -- <name> [--json] [--quick]\n${known.join('')}`)
+    return 2
+  }
+  if (!(await installPeers())) return 1
+
+  const measurements = await benchmark.measure({ quick: given.values.quick ?? false })
+  const report = reportOf(name, readJson('package.json').version, measurements)
+  const text = given.values.json ? JSON.stringify(report, null, 2) : drawReport(report)
+  process.stdout.write(`${text}\n`)
+  return report.goals.every((goal) => goal.met) ? 0 : 1
+}
+
+process.exitCode = await main()

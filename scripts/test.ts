@@ -1,0 +1,105 @@
+/**
+ * The whole test run: checks, build, every suite, and in CI the fast suites on every Node version.
+ * A suite whose needs cannot be met is skipped by name; with CI=true a skip is a failure.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { SUITES, type Suite } from '../test/suites.ts'
+import { show } from './shell.ts'
+import { installPackages, isInstalled, whyNotInstallable } from './system-packages.ts'
+
+interface Count {
+  readonly passed: number
+  readonly failed: number
+}
+
+const inCi = process.env.CI === 'true'
+const reports = mkdtempSync(join(tmpdir(), 'slipway-test-'))
+const failures: string[] = []
+const skips: string[] = []
+
+async function stage(name: string, command: string, args: readonly string[]): Promise<boolean> {
+  console.log(`\n== ${name}`)
+  const passed = (await show(command, args)) === 0
+  if (!passed) failures.push(name)
+  return passed
+}
+
+/** The suites that can run here, after installing what can be installed. */
+async function selectSuites(): Promise<Suite[]> {
+  const missing = (suite: Suite) =>
+    Object.entries(suite.needs ?? {}).filter(([command]) => !isInstalled(command))
+  const packages = new Set(SUITES.flatMap(missing).map(([, name]) => name))
+  const obstacle = whyNotInstallable()
+  if (packages.size > 0 && obstacle === undefined) {
+    console.log(`\n== install ${[...packages].join(', ')}`)
+    await installPackages([...packages])
+  }
+  return SUITES.filter((suite) => {
+    const names = missing(suite).map(([, name]) => name)
+    if (names.length === 0) return true
+    const reason = obstacle ?? 'the installation failed'
+    skips.push(`${suite.name}: ${reason}; to run it: apt-get install ${names.join(' ')}`)
+    return false
+  })
+}
+
+async function runSuites(label: string, node: string, suites: readonly Suite[]): Promise<Count> {
+  const report = join(reports, `${label}.json`)
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=json']
+  const projects = suites.flatMap((suite) => ['--project', suite.name])
+  await stage(`tests on ${label}`, node, [...args, `--outputFile=${report}`, ...projects])
+  try {
+    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
+    return { passed: numPassedTests, failed: numFailedTests }
+  } catch {
+    return { passed: 0, failed: 1 }
+  }
+}
+
+/** The Node versions of test/nodes, as label and path; they are Linux x64 binaries. */
+async function otherNodes(): Promise<[label: string, node: string][]> {
+  const folder = 'test/nodes'
+  const { dependencies } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+  const label = (alias: string) => `Node ${dependencies[alias].split('@')[1]}`
+  const obstacle = !inCi
+    ? 'runs with CI=true'
+    : process.platform !== 'linux' || process.arch !== 'x64'
+      ? 'needs Linux on x64'
+      : undefined
+  if (obstacle !== undefined) {
+    skips.push(`${Object.keys(dependencies).map(label).join(', ')}: ${obstacle}`)
+    return []
+  }
+  const installed = await stage('install Node versions', 'npm', ['ci', '--prefix', folder])
+  if (!installed) return []
+  return Object.keys(dependencies).map((alias) => [
+    label(alias),
+    `${folder}/node_modules/${alias}/bin/node`,
+  ])
+}
+
+async function main(): Promise<number> {
+  await stage('check', 'npm', ['run', '--silent', 'check'])
+  if (!(await stage('build', 'npm', ['run', '--silent', 'build']))) return report([])
+  const counts = [await runSuites(`Node ${process.versions.node}`, 'node', await selectSuites())]
+  const portable = SUITES.filter((suite) => suite.onEveryNode)
+  for (const [label, node] of await otherNodes()) {
+    counts.push(await runSuites(label, node, portable))
+  }
+  return report(counts)
+}
+
+function report(counts: readonly Count[]): number {
+  const passed = counts.reduce((sum, count) => sum + count.passed, 0)
+  const failed = counts.reduce((sum, count) => sum + count.failed, 0)
+  console.log('')
+  for (const skip of skips) console.log(`skipped ${skip}`)
+  for (const failure of failures) console.log(`FAILED  ${failure}`)
+  if (inCi && skips.length > 0) console.log('FAILED  with CI=true nothing may be skipped')
+  console.log(`${passed} passed, ${failed} failed, ${skips.length} skipped`)
+  return failures.length > 0 || failed > 0 || (inCi && skips.length > 0) ? 1 : 0
+}
+
+process.exitCode = await main().finally(() => rmSync(reports, { recursive: true }))

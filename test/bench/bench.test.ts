@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+
+const npm = (...args: string[]) => spawnSync('npm', args, { encoding: 'utf8' })
+const bench = (...args: string[]) => npm('run', '--silent', 'bench', '--', ...args)
+
+test('bench step --json prints one object with figures for us and for the peer', () => {
+  const report = JSON.parse(bench('step', '--json', '--quick').stdout)
+  expect(report).toMatchObject({
+    name: 'step',
+    machine: { cpu: expect.any(String), cores: expect.any(Number) },
+    versions: { slipway: expect.any(String), node: process.versions.node, xstate: '5.33.3' },
+  })
+  expect(report.rows).toHaveLength(14)
+  for (const row of report.rows) {
+    expect(row).toEqual({
+      subject: expect.stringMatching(/^\w+@\w (slipway|xstate)$/),
+      metric: 'transitions',
+      value: expect.any(Number),
+      unit: '1/s',
+    })
+  }
+  expect(report.goals).toHaveLength(7)
+  expect(report.goals[0]).toEqual({
+    name: expect.any(String),
+    goal: '>= 100',
+    value: expect.any(Number),
+    met: expect.any(Boolean),
+  })
+})
+
+test('bench step prints a table', () => {
+  expect(bench('step', '--quick').stdout).toMatch(/SUBJECT +METRIC +VALUE +UNIT/)
+})
+
+test.each([[['nonsense']], [[]], [['step', '--nonsense']], [['step', 'step']]])(
+  'bench %j is a usage error that lists the benchmarks',
+  (args) => {
+    const { status, stderr } = bench(...args)
+    expect(status).toBe(2)
+    expect(stderr).toContain('step: transitions per second')
+  },
+)
+
+test('the benchmarks compile with the types of their peers', () => {
+  const { stdout, status } = spawnSync('node_modules/.bin/tsc', ['-p', 'bench'], {
+    encoding: 'utf8',
+  })
+  expect({ stdout, status }).toEqual({ stdout: '', status: 0 })
+})

@@ -1,0 +1,166 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { CHECKS } from '../../scripts/checks.ts'
+
+let copy: string
+
+beforeEach(() => {
+  copy = mkdtempSync(join(tmpdir(), 'slipway-planted-'))
+  const files = execFileSync('git', [
+    'ls-files',
+    '-z',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+  ])
+  for (const file of files.toString().split('\0').filter(Boolean)) cpSync(file, join(copy, file))
+  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
+  spawnSync('git', ['init', '--quiet'], { cwd: copy })
+})
+
+afterEach(() => rmSync(copy, { recursive: true }))
+
+function plant(path: string, text: string): void {
+  mkdirSync(dirname(join(copy, path)), { recursive: true })
+  writeFileSync(join(copy, path), text)
+}
+
+function runCheck(name: keyof typeof CHECKS) {
+  const [command, ...args] = CHECKS[name]
+  const result = spawnSync(`node_modules/.bin/${command}`, args, { cwd: copy, encoding: 'utf8' })
+  return { exitCode: result.status, output: result.stdout + result.stderr }
+}
+
+test.each(Object.keys(CHECKS) as (keyof typeof CHECKS)[])('%s: passes unplanted', (name) => {
+  expect(runCheck(name)).toMatchObject({ exitCode: 0 })
+})
+
+describe('the linter refuses in the pure core', () => {
+  const LAYERS = ['machines', 'agents', 'stories', 'ledger']
+  const IMPURE = {
+    'a Node module': "import { readFileSync } from 'node:fs'\n\nreadFileSync('x')\n",
+    'a Node module imported when it runs': "export const os = () => import('node:os')\n",
+    'a package': "import { z } from 'zod'\n\nz.string()\n",
+    'the runtime': "import { loop } from '../runtime/loop.ts'\n\nloop()\n",
+    'the command line': "export * from '../cli/main.ts'\n",
+    'a clock': 'export const nowMs = () => Date.now()\n',
+    'another clock': 'export const nowMs = () => performance.now()\n',
+    'a timer': 'export const later = () => setTimeout(() => {}, 1)\n',
+    randomness: 'export const roll = () => Math.random()\n',
+    'an id': 'export const id = () => crypto.randomUUID()\n',
+    'the process': 'export const home = () => process.env.HOME\n',
+  }
+  const REFUSED = /lint\/(style\/noRestricted(Imports|Globals)|nursery\/noJsRestrictedProperties)/
+
+  test.each(LAYERS)('%s: each of these', (layer) => {
+    for (const [what, text] of Object.entries(IMPURE)) {
+      plant(`src/${layer}/planted.ts`, text)
+      const { exitCode, output } = runCheck('format, lint and boundaries')
+      expect(exitCode, what).toBe(1)
+      expect(output, what).toMatch(REFUSED)
+    }
+  })
+})
+
+test.each([
+  ['runtime', '../journal/sqlite/journal.ts'],
+  ['runtime', '../effects/forge/local.ts'],
+  ['runtime', '../cli/main.ts'],
+  ['journal', '../effects/forge/local.ts'],
+  ['effects', '../journal/sqlite/journal.ts'],
+  ['server', '../cli/main.ts'],
+])('the linter refuses that %s imports %s', (layer, path) => {
+  plant(`src/${layer}/planted.ts`, `export * from '${path}'\n`)
+  const { exitCode, output } = runCheck('format, lint and boundaries')
+  expect(exitCode).toBe(1)
+  expect(output).toContain('noRestrictedImports')
+})
+
+test('the linter lets agents import the machines', () => {
+  plant('src/agents/planted.ts', "export { step } from '../machines/step.ts'\n")
+  expect(runCheck('format, lint and boundaries')).toMatchObject({ exitCode: 0 })
+})
+
+test('the formatter refuses what it would print otherwise', () => {
+  plant('src/cli/planted.ts', 'export const  x = "1";\n')
+  expect(runCheck('format, lint and boundaries')).toMatchObject({ exitCode: 1 })
+})
+
+test('the compiler refuses a behaviour that answers with a state its table does not allow', () => {
+  const behaviour = (to: string) =>
+    plant(
+      'src/agents/planted.ts',
+      `import type { Move } from '../machines/machine.ts'
+import type { coderF } from '../machines/tables/coder-f.ts'
+
+export const testing = (): Move<typeof coderF, 'TESTING'> => ({ event: 'tests_failed', to: '${to}' })
+`,
+    )
+  behaviour('FIXING')
+  expect(runCheck('types')).toMatchObject({ exitCode: 0 })
+  behaviour('CODING')
+  expect(runCheck('types').output).toContain(
+    `Type '"CODING"' is not assignable to type '"CODE_REVIEW" | "FIXING" | "SUSPEND"'`,
+  )
+})
+
+test('code that nothing uses is refused', () => {
+  plant('src/cli/planted.ts', 'export const forgotten = 1\n')
+  expect(runCheck('unused code').output).toContain('src/cli/planted.ts')
+})
+
+describe('generated documents and published tables', () => {
+  const check = () => runCheck('generated documents and published tables')
+  const edit = (path: string, from: string, to: string) => {
+    execFileSync('sed', ['-i', `s/${from}/${to}/`, join(copy, path)])
+  }
+
+  test('a stale document is refused', () => {
+    appendFileSync(join(copy, 'docs/machines/coder-f.md'), 'edited by hand\n')
+    expect(check().output).toContain('docs/machines/coder-f.md is stale')
+  })
+
+  test('a document of no machine is refused', () => {
+    plant('docs/machines/coder-g.md', '# coder@G\n')
+    expect(check().output).toContain('coder-g.md is no document of a machine')
+  })
+
+  test('a changed table is refused, also after generating again', () => {
+    edit('src/machines/tables/coder-f.ts', "to: 'AWAIT_MERGE'", "to: 'DONE'")
+    spawnSync('node_modules/.bin/tsx', ['scripts/generate.ts'], { cwd: copy })
+    const { exitCode, output } = check()
+    expect(exitCode).toBe(1)
+    expect(output.trim()).toBe(
+      'coder@F is published and its table changed: make a new revision instead',
+    )
+  })
+
+  test('a table that is gone is refused', () => {
+    edit('src/machines/catalog.ts', '^  coderD,$', '')
+    expect(check().output).toContain('coder@D is published and gone')
+  })
+
+  test('better prose in a published table is no change of the table', () => {
+    edit('src/machines/tables/coder-f.ts', 'Run the tests', 'Run all the tests')
+    spawnSync('node_modules/.bin/tsx', ['scripts/generate.ts'], { cwd: copy })
+    expect(check()).toMatchObject({ exitCode: 0 })
+  })
+})
+
+test('npm run check fails as a whole when one check does', () => {
+  plant('src/machines/planted.ts', "import 'node:fs'\n")
+  const result = spawnSync('npm', ['run', 'check'], { cwd: copy, encoding: 'utf8' })
+  expect(result.status).toBe(1)
+  expect(result.stdout).toContain('FAILED format, lint and boundaries')
+})

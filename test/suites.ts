@@ -1,0 +1,19 @@
+/** A group of tests that has the same needs. Each one is a vitest project of that name. */
+export interface Suite {
+  readonly name: string
+  readonly include: readonly string[]
+  /** Run on every supported Node version in CI, not only on the one at hand. */
+  readonly onEveryNode?: true
+  /** System commands, by the Debian package that brings each. */
+  readonly needs?: Readonly<Record<string, string>>
+}
+
+export const SUITES: readonly Suite[] = [
+  { name: 'unit', include: ['src/**/*.test.ts'], onEveryNode: true },
+  { name: 'documents', include: ['test/documents/*.test.ts'], onEveryNode: true },
+  { name: 'cli', include: ['test/cli/*.test.ts'], onEveryNode: true },
+  { name: 'checks', include: ['test/checks/*.test.ts'] },
+  { name: 'package', include: ['test/package/*.test.ts'] },
+  { name: 'bench', include: ['test/bench/*.test.ts'] },
+  { name: 'terminal', include: ['test/terminal/*.test.ts'], needs: { tmux: 'tmux' } },
+]
