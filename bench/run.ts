@@ -17,7 +17,7 @@ async function installPeers(): Promise<boolean> {
   })
   if (current) return true
   process.stderr.write('installing the peers to compare with\n')
-  return (await show('npm', ['ci', '--prefix', 'bench', '--loglevel=error'], 'stderr')) === 0
+  return (await show('npm', ['ci', '--ignore-scripts', '--prefix', 'bench'], 'stderr')) === 0
 }
 
 function readJson(path: string) {

@@ -72,7 +72,12 @@ async function otherNodes(): Promise<[label: string, node: string][]> {
     skips.push(`${Object.keys(dependencies).map(label).join(', ')}: ${obstacle}`)
     return []
   }
-  const installed = await stage('install Node versions', 'npm', ['ci', '--prefix', folder])
+  const installed = await stage('install Node versions', 'npm', [
+    'ci',
+    '--ignore-scripts',
+    '--prefix',
+    folder,
+  ])
   if (!installed) return []
   return Object.keys(dependencies).map((alias) => [
     label(alias),

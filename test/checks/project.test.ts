@@ -22,6 +22,21 @@ test.each(MANIFESTS)('the lock file beside %s names no registry', (path) => {
   expect(read(path.replace('package.json', 'package-lock.json'))).not.toMatch(/"resolved"/)
 })
 
+test.each(MANIFESTS)('the lock file beside %s has the packages of every platform', (path) => {
+  const { packages } = JSON.parse(read(path.replace('package.json', 'package-lock.json')))
+  const locked = Object.keys(packages)
+  for (const { optionalDependencies } of Object.values<{ optionalDependencies?: object }>(
+    packages,
+  )) {
+    for (const name of Object.keys(optionalDependencies ?? {})) {
+      expect(
+        locked.some((entry) => entry.endsWith(`node_modules/${name}`)),
+        name,
+      ).toBe(true)
+    }
+  }
+})
+
 test('no dependency wants an install script that would not run', () => {
   const { packages } = JSON.parse(read('package-lock.json'))
   const wanting = Object.entries<{ hasInstallScript?: true; optional?: true }>(packages)
