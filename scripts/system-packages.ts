@@ -2,38 +2,45 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { run } from './shell.ts'
 
-/** Whether a command of that name is on the PATH. */
-export function isInstalled(command: string): boolean {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  return folders.some((folder) => {
-    try {
-      accessSync(join(folder, command), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
+/** The system's commands, and the packages that bring them. */
+export interface SystemPackages {
+  /** Whether a command of that name is on the PATH. */
+  isInstalled(command: string): boolean
+  /** Why packages cannot be installed here, or `undefined` where they can. */
+  whyNotInstallable(): string | undefined
+  /** Tries to install packages; what it could not do shows in `isInstalled`. */
+  install(names: readonly string[]): Promise<void>
 }
 
-/** Why packages cannot be installed here, or `undefined` where they can: as root, on Debian. */
-export function whyNotInstallable(): string | undefined {
-  if (!existsSync('/etc/debian_version')) return 'this is not Debian'
-  if (process.getuid?.() !== 0) return 'only root may install packages'
-  return undefined
-}
+/** Debian's packages, which only root can install. */
+export const systemPackages: SystemPackages = {
+  isInstalled(command) {
+    const folders = (process.env.PATH ?? '').split(delimiter)
+    return folders.some((folder) => {
+      try {
+        accessSync(join(folder, command), constants.X_OK)
+        return true
+      } catch {
+        return false
+      }
+    })
+  },
 
-/** Installs Debian packages; the package lists are fetched when the first try shows they are old. */
-export async function installPackages(names: readonly string[]): Promise<void> {
-  const install = () =>
-    run('env', [
-      'DEBIAN_FRONTEND=noninteractive',
-      'apt-get',
-      'install',
-      '--yes',
-      '--no-install-recommends',
-      ...names,
-    ])
-  if ((await install()).exitCode === 0) return
-  await run('apt-get', ['update'])
-  await install()
+  whyNotInstallable() {
+    if (!existsSync('/etc/debian_version')) return 'this is not Debian'
+    if (process.getuid?.() !== 0) return 'only root may install packages'
+    return undefined
+  },
+
+  async install(names) {
+    console.log(`\n== install ${names.join(', ')}`)
+    const options = ['install', '--yes', '--no-install-recommends']
+    const install = () =>
+      run('env', ['DEBIAN_FRONTEND=noninteractive', 'apt-get', ...options, ...names])
+    if ((await install()).exitCode === 0) return
+    // A fresh machine has no package lists, an old one has lists of what is gone.
+    await run('apt-get', ['update'])
+    const { exitCode, output } = await install()
+    if (exitCode !== 0) console.log(output)
+  },
 }

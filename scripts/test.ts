@@ -6,8 +6,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SUITES, type Suite } from '../test/suites.ts'
+import { selectSuites } from './select-suites.ts'
 import { show } from './shell.ts'
-import { installPackages, isInstalled, whyNotInstallable } from './system-packages.ts'
+import { systemPackages } from './system-packages.ts'
 
 interface Count {
   readonly passed: number
@@ -24,25 +25,6 @@ async function stage(name: string, command: string, args: readonly string[]): Pr
   const passed = (await show(command, args)) === 0
   if (!passed) failures.push(name)
   return passed
-}
-
-/** The suites that can run here, after installing what can be installed. */
-async function selectSuites(): Promise<Suite[]> {
-  const missing = (suite: Suite) =>
-    Object.entries(suite.needs ?? {}).filter(([command]) => !isInstalled(command))
-  const packages = new Set(SUITES.flatMap(missing).map(([, name]) => name))
-  const obstacle = whyNotInstallable()
-  if (packages.size > 0 && obstacle === undefined) {
-    console.log(`\n== install ${[...packages].join(', ')}`)
-    await installPackages([...packages])
-  }
-  return SUITES.filter((suite) => {
-    const names = missing(suite).map(([, name]) => name)
-    if (names.length === 0) return true
-    const reason = obstacle ?? 'the installation failed'
-    skips.push(`${suite.name}: ${reason}; to run it: apt-get install ${names.join(' ')}`)
-    return false
-  })
 }
 
 async function runSuites(label: string, node: string, suites: readonly Suite[]): Promise<Count> {
@@ -88,7 +70,9 @@ async function otherNodes(): Promise<[label: string, node: string][]> {
 async function main(): Promise<number> {
   await stage('check', 'npm', ['run', '--silent', 'check'])
   if (!(await stage('build', 'npm', ['run', '--silent', 'build']))) return report([])
-  const counts = [await runSuites(`Node ${process.versions.node}`, 'node', await selectSuites())]
+  const selection = await selectSuites(SUITES, systemPackages)
+  skips.push(...selection.skips)
+  const counts = [await runSuites(`Node ${process.versions.node}`, 'node', selection.runnable)]
   const portable = SUITES.filter((suite) => suite.onEveryNode)
   for (const [label, node] of await otherNodes()) {
     counts.push(await runSuites(label, node, portable))

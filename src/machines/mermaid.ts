@@ -25,11 +25,10 @@ export function toMermaid(table: MachineTable): string {
 /** One arrow for each pair of states, with all its events. */
 function drawArrows(rows: readonly TransitionDescription[]): string[] {
   const labels = new Map<string, string[]>()
-  for (const { from, event, to, guard } of rows) {
+  for (const { from, event, to } of rows) {
     const source = from === null ? '[*]' : from === '*' ? ANY_STATE : from
     const arrow = `  ${source} --> ${to}`
-    const label = guard?.startsWith('came from') ? `${event} (${guard})` : event
-    labels.set(arrow, [...(labels.get(arrow) ?? []), label])
+    labels.set(arrow, [...(labels.get(arrow) ?? []), event])
   }
   return [...labels].map(([arrow, events]) => `${arrow} : ${events.join('<br/>')}`)
 }

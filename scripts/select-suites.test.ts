@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { Suite } from '../test/suites.ts'
+import { selectSuites } from './select-suites.ts'
+
+const plain: Suite = { name: 'plain', include: [] }
+const terminal: Suite = { name: 'terminal', include: [], needs: { tmux: 'tmux', rg: 'ripgrep' } }
+
+/** A machine with these commands, where `installable` packages can be had unless there is an obstacle. */
+function machine(commands: string[], installable: Record<string, string>, obstacle?: string) {
+  const asked: string[][] = []
+  return {
+    asked,
+    isInstalled: (command: string) => commands.includes(command),
+    whyNotInstallable: () => obstacle,
+    async install(names: readonly string[]) {
+      asked.push([...names])
+      commands.push(...names.flatMap((name) => installable[name] ?? []))
+    },
+  }
+}
+
+test('what is installed is not installed again', async () => {
+  const system = machine(['tmux', 'rg'], {})
+  expect(await selectSuites([plain, terminal], system)).toEqual({
+    runnable: [plain, terminal],
+    skips: [],
+  })
+  expect(system.asked).toEqual([])
+})
+
+test('what is missing is installed where that is possible', async () => {
+  const system = machine(['tmux'], { ripgrep: 'rg' })
+  expect(await selectSuites([plain, terminal], system)).toEqual({
+    runnable: [plain, terminal],
+    skips: [],
+  })
+  expect(system.asked).toEqual([['ripgrep']])
+})
+
+test('without the right to install, a suite is skipped by name with what to install', async () => {
+  const system = machine([], { tmux: 'tmux' }, 'only root may install packages')
+  expect(await selectSuites([plain, terminal], system)).toEqual({
+    runnable: [plain],
+    skips: ['terminal: only root may install packages; to run it: apt-get install tmux ripgrep'],
+  })
+  expect(system.asked).toEqual([])
+})
+
+test('an installation that failed skips only the suites that needed it', async () => {
+  const { runnable, skips } = await selectSuites([plain, terminal], machine(['tmux'], {}))
+  expect(runnable).toEqual([plain])
+  expect(skips).toEqual(['terminal: the installation failed; to run it: apt-get install ripgrep'])
+})
