@@ -1,8 +1,30 @@
-import { defineConfig } from 'rolldown'
+import { readdirSync, readFileSync } from 'node:fs'
+import { defineConfig, type Plugin } from 'rolldown'
+
+/** The licences of the packages whose code is in the bundle, in a file beside it. */
+const licences: Plugin = {
+  name: 'licences',
+  generateBundle(_, bundle) {
+    const modules = Object.values(bundle).flatMap((chunk) =>
+      chunk.type === 'chunk' ? Object.keys(chunk.modules) : [],
+    )
+    const folders = modules.flatMap((id) => /.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id) ?? [])
+    const source = [...new Set(folders)].map(licenceOf).join('\n\n')
+    this.emitFile({ type: 'asset', fileName: 'LICENCES.txt', source })
+  },
+}
+
+function licenceOf(folder: string): string {
+  const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+  if (file === undefined) throw new Error(`${name} is bundled and has no licence file`)
+  return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, 'utf8')}`
+}
 
 export default defineConfig({
   input: { slipway: 'src/cli/main.ts' },
   platform: 'node',
+  plugins: [licences],
   output: {
     dir: 'dist',
     cleanDir: true,

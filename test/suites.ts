@@ -9,7 +9,7 @@ export interface Suite {
 }
 
 export const SUITES: readonly Suite[] = [
-  { name: 'unit', include: ['{src,scripts}/**/*.test.ts'], onEveryNode: true },
+  { name: 'unit', include: ['{src,scripts,bench}/**/*.test.ts'], onEveryNode: true },
   { name: 'documents', include: ['test/documents/*.test.ts'], onEveryNode: true },
   { name: 'cli', include: ['test/cli/*.test.ts'], onEveryNode: true },
   { name: 'checks', include: ['test/checks/*.test.ts'] },

@@ -34,7 +34,7 @@ async function measure({ quick }: Effort): Promise<Measurements> {
       rows.push({ subject: `${machine.name} ${name}`, metric: 'transitions', value, unit: '1/s' })
     }
     const times = rates.slipway / rates.xstate
-    goals.push(atLeast(`${machine.name}, times XState`, GOAL_TIMES_XSTATE, Math.round(times)))
+    goals.push(atLeast(`${machine.name}, times XState`, GOAL_TIMES_XSTATE, times))
   }
   return { rows, goals, versions: { xstate: xstateVersion } }
 }

@@ -1,10 +1,6 @@
-/** What the exit code of every command means. */
+/** What an exit code means, the same for every command. */
 export const EXIT_CODE = {
   done: 0,
   failed: 1,
   usage: 2,
-  waitingForHuman: 3,
-  budget: 4,
-  provider: 5,
-  interrupted: 130,
 } as const

@@ -58,12 +58,11 @@ export function drawMachine(machine: Machine, { style, width }: Canvas): string 
         own.map(({ from, event, to, guard, action }) => [
           String(from),
           event,
-          `→ ${to}`,
-          guard ?? '',
-          action ?? '',
+          `→\u00a0${to}`,
+          [guard, action].filter((part) => part !== undefined).join('; '),
         ]),
         width,
-        [style.good, (text) => text, style.good, style.dim, style.dim],
+        [style.good, (text) => text, style.good, style.dim],
       ),
     ),
     section('SUSPEND', layOut([[SUSPENSION]], width)),
@@ -104,7 +103,7 @@ function findingsHint(machine: Machine): string {
   return `${count} ${noun}: slipway machines ${machine.name} --audit`
 }
 
-/** The from-to matrix, its columns numbered like its rows. `*` rows are left to the list below. */
+/** Who may follow whom, columns numbered like rows. A row of `*` is marked apart. */
 function drawMatrix({ states, transitions }: MachineDescription, style: Style): string {
   const own = states.filter((state) => !state.overlay).map((state) => state.name)
   const pairs = new Set(transitions.map((row) => `${row.from} ${row.to}`))
@@ -112,8 +111,12 @@ function drawMatrix({ states, transitions }: MachineDescription, style: Style): 
   const nameWidth = Math.max(...own.map((name) => name.length))
   const head = `${' '.repeat(nameWidth + 4)}${own.map((_, column) => number(column)).join(' ')}`
   const lines = own.map((from, row) => {
-    const cells = own.map((to) => (pairs.has(`${from} ${to}`) ? style.good(' ●') : style.dim(' ·')))
+    const cells = own.map((to) => {
+      if (pairs.has(`${from} ${to}`)) return style.good(' ●')
+      return pairs.has(`* ${to}`) ? style.warn(' ○') : style.dim(' ·')
+    })
     return `${number(row)}  ${from.padEnd(nameWidth)}${cells.join(' ')}`
   })
-  return [style.dim(head), ...lines].join('\n')
+  const legend = transitions.some((row) => row.from === '*') ? [style.dim('○ from any state')] : []
+  return [style.dim(head), ...lines, ...legend].join('\n')
 }

@@ -18,7 +18,7 @@ export interface MachinesOptions {
 
 /** `slipway machines [name]`: the text to print. */
 export function machines(name: string | undefined, options: MachinesOptions): string {
-  const canvas = { style: styleFor(process.stdout), width: process.stdout.columns ?? Infinity }
+  const canvas = { style: styleFor(process.stdout), width: process.stdout.columns || Infinity }
   const chosen = name === undefined ? MACHINES : [machineNamed(name)]
   if (options.audit) {
     return options.json ? toJson(chosen.map(describeFindings)) : drawFindings(chosen, canvas)

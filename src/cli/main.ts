@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { EXIT_CODE } from './exit-code.ts'
 import type { MachinesOptions } from './machines.ts'
+import { printable } from './printable.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Each command's code is imported when it runs, so that no command waits for another's imports. */
@@ -10,6 +11,7 @@ function buildProgram(): Command {
     .description(manifest.description)
     .version(manifest.version)
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(printable(text)) })
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(slipway --help lists what there is)')
 
@@ -39,16 +41,22 @@ async function main(argv: readonly string[]): Promise<number> {
     // Commander has printed its own message; its exit code for bad usage is 1, ours is 2.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE.usage
     if (error instanceof UsageError) {
-      process.stderr.write(`slipway: ${error.message}\n`)
+      process.stderr.write(`slipway: ${printable(error.message)}\n`)
       return EXIT_CODE.usage
     }
     throw error
   }
 }
 
-// A reader that went away (`slipway machines | head -1`) is no failure of ours.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-})
+/** A reader that went away (`slipway machines | head -1`) is no failure; a full disk is. */
+function failOnWrite(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return
+  process.exitCode = EXIT_CODE.failed
+  process.stderr.write(`slipway: the output cannot be written (${error.code})\n`)
+}
 
-process.exitCode = await main(process.argv)
+process.stdout.on('error', failOnWrite)
+process.stderr.on('error', () => {})
+
+const exitCode = await main(process.argv)
+process.exitCode ??= exitCode

@@ -1,5 +1,3 @@
-import { styleText } from 'node:util'
-
 type Paint = (text: string) => string
 
 /** The few styles that our output uses. */
@@ -11,8 +9,9 @@ export interface Style {
 }
 
 /** Styles for a stream: plain unless it is a terminal with colours and NO_COLOR is not set. */
-export function styleFor(stream: NodeJS.WriteStream): Style {
-  const paint = (format: Parameters<typeof styleText>[0]): Paint =>
-    stream.isTTY && stream.hasColors() ? (text) => styleText(format, text) : (text) => text
-  return { bold: paint('bold'), dim: paint('dim'), good: paint('green'), warn: paint('yellow') }
+export function styleFor(stream: Pick<NodeJS.WriteStream, 'isTTY' | 'hasColors'>): Style {
+  const coloured = stream.isTTY && stream.hasColors()
+  const paint = (on: number, off: number): Paint =>
+    coloured ? (text) => `\x1b[${on}m${text}\x1b[${off}m` : (text) => text
+  return { bold: paint(1, 22), dim: paint(2, 22), good: paint(32, 39), warn: paint(33, 39) }
 }

@@ -102,6 +102,52 @@ test.each<[finding: string, states: string, terminal: string, rows: Row[]]>([
     ],
   ],
   ['unlabelled-event A merged', 'A DONE', 'DONE', [['A', 'merged', 'DONE', { unlabelled: true }]]],
+  [
+    'no-success A',
+    'A ERROR DONE',
+    'DONE',
+    [
+      ['A', 'abandoned', 'ERROR'],
+      ['A', 'escalated', 'A'],
+      ['ERROR', 'cleaned_up', 'DONE'],
+    ],
+  ],
+  [
+    'dead-end ERROR',
+    'A DONE ERROR',
+    'DONE',
+    [
+      ['A', 'merged', 'DONE'],
+      ['A', 'abandoned', 'ERROR'],
+    ],
+  ],
+  [
+    'no-terminal ERROR',
+    'A B DONE ERROR',
+    'DONE',
+    [
+      ['A', 'merged', 'DONE'],
+      ['A', 'abandoned', 'ERROR'],
+      ['ERROR', 'recovered', 'B'],
+      ['B', 'abandoned', 'ERROR'],
+    ],
+  ],
+  [
+    'ambiguous-event A merged',
+    'A B DONE',
+    'DONE',
+    [
+      ['A', 'merged', 'B'],
+      ['*', 'merged', 'DONE'],
+    ],
+  ],
+  [
+    'ambiguous-event A service_unavailable',
+    'A DONE',
+    'DONE',
+    [['A', 'service_unavailable', 'DONE']],
+  ],
+  ['unlabelled-event A', 'A DONE', 'DONE', [['A', '' as EventName, 'DONE']]],
 ])('finds %s', (finding, states, terminal, rows) => {
   expect(found(tableOf(states, terminal, rows))).toContain(finding)
 })

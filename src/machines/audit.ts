@@ -1,4 +1,4 @@
-import { FAILURE } from './suspend.ts'
+import { FAILURE, suspendRows } from './suspend.ts'
 import { birthState, type MachineTable, statesOf, type Transition } from './table.ts'
 
 /** What can be wrong with a table, worst first. */
@@ -23,18 +23,19 @@ export interface Finding {
   readonly detail: string
 }
 
-type Edges = ReadonlyMap<string, ReadonlySet<string>>
+/** The states that each state leads to, other than itself. */
+type Followers = ReadonlyMap<string, ReadonlySet<string>>
 
 /** Finds the holes in a table as its document has it, without the overlay. */
 export function audit(table: MachineTable): Finding[] {
-  const edges = edgesOf(table)
+  const followers = followersOf(table)
   const order = Object.keys(FINDING_KINDS)
-  return [...auditStates(table, edges), ...auditEvents(table)].sort(
+  return [...auditStates(table, followers), ...auditEvents(table)].sort(
     (a, b) => order.indexOf(a.kind) - order.indexOf(b.kind),
   )
 }
 
-function auditStates(table: MachineTable, edges: Edges): Finding[] {
+function auditStates(table: MachineTable, followers: Followers): Finding[] {
   const findings: Finding[] = []
   const report = (kind: FindingKind, subject: string, detail: string) =>
     findings.push({ kind, subject, detail })
@@ -44,18 +45,20 @@ function auditStates(table: MachineTable, edges: Edges): Finding[] {
 
   const terminal = new Set(table.terminal)
   const success = new Set(table.terminal.filter((state) => state !== FAILURE))
-  const reachable = reachableFrom(startsOf(table), edges, new Set())
+  const reachable = reachableFrom(startsOf(table), followers, new Set())
   for (const state of statesOf(table)) {
     if (!reachable.has(state)) report('unreachable-state', state, 'no path leads here')
-    if (terminal.has(state) || state === FAILURE) continue
+    if (terminal.has(state)) continue
 
-    const exits = [...(edges.get(state) ?? [])]
-    const ends = reachableFrom([state], edges, terminal)
-    const endsWell = reachableFrom([state], edges, new Set([...terminal, FAILURE]))
+    const exits = [...(followers.get(state) ?? [])]
+    const ends = reachableFrom([state], followers, terminal)
+    const endsWell = reachableFrom([state], followers, new Set([...terminal, FAILURE]))
     if (exits.length === 0) report('dead-end', state, 'no row leaves it')
     else if (!meets(ends, terminal)) report('no-terminal', state, `never reaches ${[...terminal]}`)
-    else if (!meets(endsWell, success)) report('no-success', state, `never reaches ${[...success]}`)
+    else if (state !== FAILURE && !meets(endsWell, success))
+      report('no-success', state, `never reaches ${[...success]}`)
 
+    if (state === FAILURE) continue
     if (exits.length === 1 && state !== table.initial) {
       report('single-exit', state, `only to ${exits[0]}`)
     } else if (hasFailureState && exits.length > 0 && !exits.includes(FAILURE)) {
@@ -67,12 +70,12 @@ function auditStates(table: MachineTable, edges: Edges): Finding[] {
 
 function auditEvents(table: MachineTable): Finding[] {
   const targets = new Map<string, Transition[]>()
-  for (const row of table.transitions) {
+  for (const row of writtenOut(table)) {
     const subject = `${row.from} ${row.event}`
     targets.set(subject, [...(targets.get(subject) ?? []), row])
   }
   const ambiguous = [...targets].filter(([, rows]) => rows.length > 1)
-  const unlabelled = table.transitions.filter((row) => row.unlabelled)
+  const unlabelled = table.transitions.filter((row) => row.unlabelled || row.event.trim() === '')
   return [
     ...ambiguous.map(([subject, rows]): Finding => {
       const decided = rows.every((row) => row.toOrigin) ? 'the remembered origin' : 'nothing'
@@ -82,20 +85,29 @@ function auditEvents(table: MachineTable): Finding[] {
     ...unlabelled.map(
       (row): Finding => ({
         kind: 'unlabelled-event',
-        subject: `${row.from} ${row.event}`,
+        subject: `${row.from} ${row.event}`.trim(),
         detail: `to ${row.to}, without a label`,
       }),
     ),
   ]
 }
 
-function edgesOf(table: MachineTable): Edges {
-  const edges = new Map<string, Set<string>>(statesOf(table).map((state) => [state, new Set()]))
+/** The rows with `*` as every state, and the overlay's, which a row of the table must not cross. */
+function writtenOut(table: MachineTable): Transition[] {
+  const rows = table.transitions.flatMap((row) =>
+    row.from === '*' ? statesOf(table).map((from) => ({ ...row, from })) : [row],
+  )
+  const own = new Set(rows.map((row) => `${row.from} ${row.event}`))
+  return [...rows, ...suspendRows(table).filter((row) => own.has(`${row.from} ${row.event}`))]
+}
+
+function followersOf(table: MachineTable): Followers {
+  const followers = new Map<string, Set<string>>(statesOf(table).map((state) => [state, new Set()]))
   for (const row of table.transitions) {
     const sources = row.from === '*' ? statesOf(table) : row.from === null ? [] : [row.from]
-    for (const from of sources) if (from !== row.to) edges.get(from)?.add(row.to)
+    for (const from of sources) if (from !== row.to) followers.get(from)?.add(row.to)
   }
-  return edges
+  return followers
 }
 
 function startsOf(table: MachineTable): string[] {
@@ -105,11 +117,15 @@ function startsOf(table: MachineTable): string[] {
 }
 
 /** The states on any path from `starts`, those included; a path is not followed beyond `until`. */
-function reachableFrom(starts: string[], edges: Edges, until: ReadonlySet<string>): Set<string> {
+function reachableFrom(
+  starts: string[],
+  followers: Followers,
+  until: ReadonlySet<string>,
+): Set<string> {
   const seen = new Set(starts)
   for (const state of seen) {
     if (until.has(state)) continue
-    for (const next of edges.get(state) ?? []) seen.add(next)
+    for (const next of followers.get(state) ?? []) seen.add(next)
   }
   return seen
 }

@@ -34,9 +34,16 @@ type RowMove<Row, S> = Row extends { from: infer From; event: infer Event; to: i
 export function defineMachine<const T extends MachineTable>(
   table: T & MachineTable<OwnState<T>>,
 ): Machine<T> {
-  return Object.freeze({
+  return freezeDeeply({
     ...(table as T),
     name: `${table.id}@${table.revision}`,
     lookup: buildLookup(table),
   })
+}
+
+function freezeDeeply<T extends object>(value: T): T {
+  for (const part of Object.values(value)) {
+    if (part !== null && typeof part === 'object' && !(part instanceof Map)) freezeDeeply(part)
+  }
+  return Object.freeze(value)
 }

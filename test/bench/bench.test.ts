@@ -33,6 +33,16 @@ test('bench step prints a table', () => {
   expect(bench('step', '--quick').stdout).toMatch(/SUBJECT +METRIC +VALUE +UNIT/)
 })
 
+test('bench package --json measures size, installation and start', () => {
+  const report = JSON.parse(bench('package', '--json', '--quick').stdout)
+  expect(report.goals.map((goal: { name: string }) => goal.name)).toEqual([
+    'unpacked size, MB',
+    'npm ci, s',
+    'slipway --version, ms',
+  ])
+  for (const { value } of report.rows) expect(value).toBeGreaterThan(0)
+})
+
 test.each([[['nonsense']], [[]], [['step', '--nonsense']], [['step', 'step']]])(
   'bench %j is a usage error that lists the benchmarks',
   (args) => {

@@ -18,10 +18,16 @@ describe('slipway machines', () => {
   })
 
   test('does not mind a reader that goes away', () => {
-    const script = `"${process.execPath}" dist/slipway.js machines --json | head -c 1; echo "\${PIPESTATUS[0]}"`
+    const script = `"${process.execPath}" dist/slipway.js machines --json | :; echo "\${PIPESTATUS[0]}"`
     const { stdout, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' })
-    expect(stdout).toBe('[0\n')
-    expect(stderr).toBe('')
+    expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' })
+  })
+
+  test('says so in one line when the output cannot be written', () => {
+    const script = `"${process.execPath}" dist/slipway.js machines > /dev/full`
+    const { status, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' })
+    expect(status).toBe(1)
+    expect(stderr).toBe('slipway: the output cannot be written (ENOSPC)\n')
   })
 })
 
@@ -30,7 +36,7 @@ describe('slipway machines <name>', () => {
     const { exitCode, stdout } = slipway('machines', name)
     const [machine] = JSON.parse(slipway('machines', name, '--json').stdout)
     expect(exitCode).toBe(0)
-    expect(stdout).toContain('WHO MAY FOLLOW WHOM')
+    expect(readDrawnPairs(stdout)).toEqual(pairsOf(machine))
     for (const { purpose } of machine.states) expect(stdout).toContain(purpose)
     const lines = stdout.split('\n').map((line) => line.replace(/\s+/g, ' '))
     for (const { from, event, to, overlay } of machine.transitions) {
@@ -48,6 +54,7 @@ describe('slipway machines <name>', () => {
     ['coder@Z', 'There is no revision "coder@Z". There are: ', ['coder@D', 'coder@F']],
     ['constructor', 'There is no machine "constructor"', NAMES],
     ['\x1b]52;c;aGk=\x07', 'There is no machine "\\u001b]52', NAMES],
+    ['\x9b31mX\u202e', 'There is no machine "\\u{9b}31mX\\u{202e}"', NAMES],
   ])('%j is a usage error that lists what exists', (name, message, known) => {
     const { exitCode, stdout, stderr } = slipway('machines', name)
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
@@ -105,6 +112,11 @@ describe('other forms', () => {
     expect(stdout).toBe(readFileSync('docs/machines/coder-f.md', 'utf8'))
   })
 
+  test('--markdown without a machine is every document', () => {
+    const { stdout } = slipway('machines', '--markdown')
+    expect(stdout.match(/^# .*$/gm)).toEqual(NAMES.map((name) => `# ${name}`))
+  })
+
   test('--mermaid is the diagram of one machine', () => {
     const { stdout } = slipway('machines', 'architect@D', '--mermaid')
     expect(stdout).toMatch(/^stateDiagram-v2\n {2}\[\*\] --> WAITING\n/)
@@ -140,10 +152,14 @@ describe('other forms', () => {
     [['machines', 'coder@F', 'extra']],
     [['machines', '--nonsense']],
     [['nonsense']],
+    [['\x1b]52;c;aGk=\x07']],
+    [['machines', '--\x1b[31mred']],
+    [['machines', '--json=\x1b[31m']],
   ])('%j is a usage error', (args) => {
     const { exitCode, stdout, stderr } = slipway(...args)
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
     expect(stderr).toMatch(/^error: /)
+    expect(stderr).not.toContain('\x1b')
   })
 })
 
@@ -158,3 +174,29 @@ test('slipway --help names the commands', () => {
     stdout: expect.stringContaining('machines'),
   })
 })
+
+interface PrintedMachine {
+  states: { name: string; overlay?: true }[]
+  transitions: { from: string | null; to: string; overlay?: true }[]
+}
+
+/** The pairs of the table, `*` written out for every state. */
+function pairsOf({ states, transitions }: PrintedMachine): string[] {
+  const names = states.filter((state) => !state.overlay).map((state) => state.name)
+  const pairs = transitions
+    .filter((row) => !row.overlay && row.from !== null)
+    .flatMap(({ from, to }) => (from === '*' ? names : [from]).map((name) => `${name}→${to}`))
+  return [...new Set(pairs)].sort()
+}
+
+/** The pairs that the drawn matrix marks. */
+function readDrawnPairs(stdout: string): string[] {
+  const lines = stdout.split('\n').filter((line) => /^ ?\d+ {2}\S+ .*[·●○]/.test(line))
+  const names = lines.map((line) => line.trim().split(/\s+/)[1])
+  return lines
+    .flatMap((line) => {
+      const [, from, ...cells] = line.trim().split(/\s+/)
+      return cells.flatMap((cell, column) => (cell === '·' ? [] : [`${from}→${names[column]}`]))
+    })
+    .sort()
+}

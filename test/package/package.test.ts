@@ -20,8 +20,11 @@ afterAll(() => rmSync(folder, { recursive: true }))
 test('the published package is small and holds the bundle, not the sources', () => {
   expect(packed.unpackedSize).toBeLessThan(SIZE_MAX_BYTES)
   for (const { path } of packed.files) {
-    expect(path).toMatch(/^(dist\/.+\.js|package\.json|[A-Z]+(\.md)?)$/)
+    expect(path).toMatch(
+      /^(dist\/.+\.js|dist\/LICENCES\.txt|docs\/.+|package\.json|[A-Z]+(\.md)?)$/,
+    )
   }
+  expect(readFileSync('dist/LICENCES.txt', 'utf8')).toMatch(/^commander 14\.0\.3\n/)
 })
 
 test('the published package installs without scripts and runs', () => {
