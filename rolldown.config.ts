@@ -14,6 +14,18 @@ const licences: Plugin = {
   },
 }
 
+/** The migrations are read as files, from beside the chunk that runs them. */
+const migrations: Plugin = {
+  name: 'migrations',
+  generateBundle() {
+    const folder = 'src/journal/sqlite/migrations'
+    for (const file of readdirSync(folder)) {
+      const source = readFileSync(`${folder}/${file}`, 'utf8')
+      this.emitFile({ type: 'asset', fileName: `chunks/migrations/${file}`, source })
+    }
+  },
+}
+
 function licenceOf(folder: string): string {
   const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
@@ -24,7 +36,8 @@ function licenceOf(folder: string): string {
 export default defineConfig({
   input: { slipway: 'src/cli/main.ts' },
   platform: 'node',
-  plugins: [licences],
+  plugins: [licences, migrations],
+  external: ['@photostructure/sqlite'],
   output: {
     dir: 'dist',
     cleanDir: true,

@@ -5,8 +5,8 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ledger: [],
   agents: ['machines', 'stories', 'ledger'],
   runtime: ['machines', 'agents', 'stories', 'ledger'],
-  journal: ['machines', 'runtime'],
-  effects: ['machines', 'stories', 'ledger', 'runtime'],
+  journal: ['machines', 'agents', 'runtime'],
+  effects: ['machines', 'agents', 'stories', 'ledger', 'runtime'],
   server: ['machines', 'agents', 'stories', 'ledger', 'runtime'],
   cli: ['machines', 'agents', 'stories', 'ledger', 'runtime', 'journal', 'effects', 'server'],
 }

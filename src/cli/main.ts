@@ -3,6 +3,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { EXIT_CODE } from './exit-code.ts'
 import type { MachinesOptions } from './machines.ts'
 import { printable } from './printable.ts'
+import type { ReplayCommandOptions } from './replay.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Each command's code is imported when it runs, so that no command waits for another's imports. */
@@ -30,7 +31,25 @@ function buildProgram(): Command {
       process.stdout.write(`${machines(name, options)}\n`)
     })
 
+  program
+    .command('replay')
+    .description('fold the journal of a run again, and compare it with what is stored')
+    .argument('<run>', 'the run')
+    .option('--state <folder>', 'the state folder', '.slipway')
+    .option('--at <seq>', 'show every agent as it was at that row')
+    .option('--json', 'data')
+    .action(async (run: string, options: ReplayCommandOptions) => {
+      const { replay } = await import('./replay.ts')
+      process.exitCode = await replay(run, options)
+    })
+
   return program
+}
+
+/** Errors that are about the user's world, not about a bug of ours: their message says what to do. */
+function isExpected(error: unknown): error is Error {
+  const names = ['UsageError', 'StateFolderError', 'JournalError']
+  return error instanceof Error && names.includes(error.name)
 }
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -40,11 +59,10 @@ async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has printed its own message; its exit code for bad usage is 1, ours is 2.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE.usage
-    if (error instanceof UsageError) {
-      process.stderr.write(`slipway: ${printable(error.message)}\n`)
-      return EXIT_CODE.usage
-    }
-    throw error
+    const exitCode = error instanceof UsageError ? EXIT_CODE.usage : EXIT_CODE.failed
+    if (!isExpected(error)) throw error
+    process.stderr.write(`slipway: ${printable(error.message)}\n`)
+    return exitCode
   }
 }
 

@@ -1,0 +1,79 @@
+import type { Database } from './driver.ts'
+
+const AGENT = `SELECT agents.*, runs.id AS run_id FROM agents JOIN runs ON runs.key = agents.run`
+
+/** Every statement that the journal uses, prepared once. */
+export function prepareStatements(database: Database) {
+  const prepare = (sql: string) => database.prepare(sql)
+  return {
+    begin: prepare('BEGIN IMMEDIATE'),
+    commit: prepare('COMMIT'),
+    rollback: prepare('ROLLBACK'),
+
+    lastBatch: prepare(`SELECT value FROM meta WHERE key = 'last_batch'`),
+    setLastBatch: prepare(
+      `INSERT INTO meta VALUES ('last_batch', ?)
+       ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+    ),
+
+    putRun: prepare(
+      `INSERT INTO runs VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET status = excluded.status`,
+    ),
+    runs: prepare('SELECT * FROM runs ORDER BY key'),
+
+    putAgent: prepare(
+      `INSERT INTO agents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET
+         state = excluded.state, seq = excluded.seq, rest = excluded.rest,
+         checksum = excluded.checksum`,
+    ),
+    agentById: prepare(`${AGENT} WHERE agents.id = ?`),
+    agentsOfRun: prepare(`${AGENT} WHERE runs.id = ? ORDER BY agents.key`),
+    agentsWithMail: prepare(
+      `SELECT id FROM agents WHERE key IN (SELECT DISTINCT agent FROM inbox) ORDER BY key`,
+    ),
+    maxKeys: prepare(
+      `SELECT (SELECT max(key) FROM agents) AS agent, (SELECT max(key) FROM runs) AS run,
+              (SELECT max(place) FROM inbox) AS place`,
+    ),
+
+    addRow: prepare(
+      `INSERT INTO journal
+         (run, agent, agent_seq, at_ms, kind, event_id, event_type, from_state, to_state, move,
+          body, checksum)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    rowsOfRun: prepare(
+      `SELECT journal.*, agents.id AS agent_id FROM journal JOIN agents ON agents.key = journal.agent
+       WHERE journal.run = (SELECT key FROM runs WHERE id = ?) AND journal.seq > ?
+       ORDER BY journal.seq LIMIT ?`,
+    ),
+
+    accept: prepare('INSERT OR IGNORE INTO accepted VALUES (?)'),
+    isAccepted: prepare('SELECT 1 FROM accepted WHERE event_id = ?'),
+
+    addMail: prepare('INSERT INTO inbox VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
+    removeMail: prepare('DELETE FROM inbox WHERE place = ?'),
+    mailOfAgent: prepare(`SELECT inbox.*, ? AS agent_id FROM inbox WHERE agent = ? ORDER BY place`),
+
+    addEffect: prepare('INSERT INTO effects VALUES (?, ?, ?, ?, ?, ?)'),
+    removeEffect: prepare('DELETE FROM effects WHERE id = ?'),
+    setWaiting: prepare('UPDATE effects SET waiting = ? WHERE id = ?'),
+    effects: prepare(
+      `SELECT effects.*, agents.id AS agent_id, runs.id AS run_id
+       FROM effects JOIN agents ON agents.key = effects.agent JOIN runs ON runs.key = agents.run
+       ORDER BY effects.asked_ms, effects.id`,
+    ),
+
+    setTimer: prepare('INSERT OR REPLACE INTO timers VALUES (?, ?, ?, ?)'),
+    removeTimer: prepare('DELETE FROM timers WHERE agent = ? AND name = ?'),
+    dueTimers: prepare(
+      `SELECT timers.*, agents.id AS agent_id FROM timers JOIN agents ON agents.key = timers.agent
+       WHERE due_ms <= ? ORDER BY due_ms, timers.agent, name LIMIT ?`,
+    ),
+    nextDue: prepare('SELECT min(due_ms) AS due_ms FROM timers'),
+  }
+}
+
+export type Statements = ReturnType<typeof prepareStatements>

@@ -1,0 +1,42 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { StateFolderError } from '../state-folder-error.ts'
+import { type Database, openDatabase } from './driver.ts'
+
+/** The right to write to a state folder. The system takes it back when the process dies, however. */
+export interface WriterLock {
+  release(): void
+}
+
+/**
+ * Takes the only writer's lock of a state folder, or fails naming the holder. The lock is SQLite's
+ * own file lock on a database of its own, because Node has none and a file with a process id in it
+ * outlives its process.
+ */
+export async function takeWriterLock(folder: string): Promise<WriterLock> {
+  const holderFile = join(folder, 'writer.json')
+  let database: Database | undefined
+  try {
+    database = await openDatabase(join(folder, 'writer.lock'))
+    database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+  } catch (error) {
+    database?.close()
+    if (!/locked/.test(String(error))) throw error
+    throw new StateFolderError(
+      `${folder} is in use by ${describeHolder(holderFile)}. Stop that process, or use another state folder.`,
+    )
+  }
+  const holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() }
+  writeFileSync(holderFile, `${JSON.stringify(holder)}\n`, { mode: 0o600 })
+  return { release: () => database.close() }
+}
+
+function describeHolder(holderFile: string): string {
+  try {
+    const { pid, host, since } = JSON.parse(readFileSync(holderFile, 'utf8'))
+    return `process ${pid} on ${host} since ${since}`
+  } catch {
+    return 'another process'
+  }
+}

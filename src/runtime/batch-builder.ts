@@ -1,0 +1,113 @@
+import type { EffectId, EventId } from '../agents/values.ts'
+import type { Batch } from './journal.ts'
+import type {
+  AgentRecord,
+  EffectRecord,
+  InboxEvent,
+  JournalRow,
+  RunRecord,
+  TimerRecord,
+} from './records.ts'
+
+type AddedEvent = InboxEvent & { readonly agentKey: number }
+
+/** Gathers what one transaction changes; what comes and goes within it is never written. */
+export class BatchBuilder {
+  readonly #id: string
+  readonly #rows: JournalRow[] = []
+  readonly #runs = new Map<number, RunRecord>()
+  readonly #agents = new Map<number, AgentRecord>()
+  readonly #inboxAdded = new Map<number, AddedEvent>()
+  readonly #inboxRemoved: number[] = []
+  readonly #effectsAdded = new Map<EffectId, EffectRecord>()
+  readonly #effectsRemoved: EffectId[] = []
+  readonly #effectsWaiting = new Map<EffectId, boolean>()
+  readonly #timers = new Map<string, TimerRecord | { agent: number; name: string }>()
+  readonly #accepted: EventId[] = []
+
+  constructor(id: string) {
+    this.#id = id
+  }
+
+  get isEmpty(): boolean {
+    return (
+      this.#rows.length === 0 &&
+      this.#runs.size === 0 &&
+      this.#inboxAdded.size === 0 &&
+      this.#inboxRemoved.length === 0 &&
+      this.#effectsRemoved.length === 0 &&
+      this.#effectsWaiting.size === 0 &&
+      this.#timers.size === 0
+    )
+  }
+
+  get rowCount(): number {
+    return this.#rows.length
+  }
+
+  putRun(run: RunRecord): void {
+    this.#runs.set(run.key, run)
+  }
+
+  append(row: JournalRow, agent: AgentRecord): void {
+    this.#rows.push(row)
+    this.#agents.set(agent.key, agent)
+  }
+
+  accept(id: EventId): void {
+    this.#accepted.push(id)
+  }
+
+  addMail(event: InboxEvent, agentKey: number): void {
+    this.#inboxAdded.set(event.order, { ...event, agentKey })
+  }
+
+  removeMail(event: InboxEvent): void {
+    if (!this.#inboxAdded.delete(event.order)) this.#inboxRemoved.push(event.order)
+  }
+
+  /** Stores how often an event was tried. */
+  replaceMail(event: InboxEvent, agentKey: number): void {
+    this.removeMail(event)
+    this.addMail(event, agentKey)
+  }
+
+  addEffect(effect: EffectRecord): void {
+    this.#effectsAdded.set(effect.id, effect)
+  }
+
+  removeEffect(id: EffectId): void {
+    this.#effectsWaiting.delete(id)
+    if (!this.#effectsAdded.delete(id)) this.#effectsRemoved.push(id)
+  }
+
+  setWaiting(id: EffectId, waiting: boolean): void {
+    this.#effectsWaiting.set(id, waiting)
+  }
+
+  setTimer(timer: TimerRecord): void {
+    this.#timers.set(`${timer.agent} ${timer.name}`, timer)
+  }
+
+  removeTimer(agent: number, name: string): void {
+    this.#timers.set(`${agent} ${name}`, { agent, name })
+  }
+
+  build(): Batch {
+    const timers = [...this.#timers.values()]
+    return {
+      id: this.#id,
+      rows: this.#rows,
+      runs: [...this.#runs.values()],
+      agents: [...this.#agents.values()],
+      inboxAdded: [...this.#inboxAdded.values()],
+      inboxRemoved: this.#inboxRemoved,
+      effectsAdded: [...this.#effectsAdded.values()],
+      effectsRemoved: this.#effectsRemoved,
+      effectsWaiting: [...this.#effectsWaiting].map(([id, waiting]) => ({ id, waiting })),
+      timersSet: timers.filter((timer) => 'dueMs' in timer),
+      timersRemoved: timers.filter((timer) => !('dueMs' in timer)),
+      accepted: this.#accepted,
+    }
+  }
+}

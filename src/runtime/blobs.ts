@@ -1,0 +1,13 @@
+/** Where a large value is kept: its hash and its size before compression. */
+export interface BlobRef {
+  readonly sha256: string
+  readonly bytes: number
+}
+
+/** Content-addressed storage for what is too large for a journal row. */
+export interface BlobStore {
+  /** Durable when it resolves; the same content twice is stored once. */
+  put(content: Uint8Array | string): Promise<BlobRef>
+  /** The content, verified against its hash; rejects when it is missing or damaged. */
+  get(ref: BlobRef): Promise<Uint8Array>
+}

@@ -1,0 +1,67 @@
+import type { AgentId, EffectId, Json } from '../agents/values.ts'
+import type { BlobStore } from './blobs.ts'
+
+/** One effect to carry out. The id is the same at every try, also after a restart. */
+export interface Effect {
+  readonly id: EffectId
+  readonly agent: AgentId
+  readonly kind: string
+  readonly input: Json
+}
+
+/** What a handler may use besides its effect. */
+export interface EffectContext {
+  /** Aborted at the timeout, at a stop, and when the outcome is no longer wanted. */
+  readonly signal: AbortSignal
+  readonly blobs: BlobStore
+}
+
+/** What one try came to. `retry` says whether another try could end otherwise. */
+export type Attempt =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly error: AttemptError }
+
+export interface AttemptError {
+  readonly code: string
+  readonly message: string
+  readonly retry: 'never' | 'later'
+  /** How long the service asked to be left alone. */
+  readonly retryAfterMs?: number
+}
+
+/** How a kind of effect is tried. */
+export interface EffectPolicy {
+  readonly timeoutMs: number
+  /** The longest outcome, as JSON; what is larger belongs into a blob. */
+  readonly outputBytesMax: number
+  readonly attemptsMax: number
+  /** The wait before the second try; it doubles from try to try, with jitter. */
+  readonly retryDelayMs: number
+  readonly retryDelayMsMax: number
+}
+
+export const DEFAULT_POLICY: EffectPolicy = {
+  timeoutMs: 600_000,
+  outputBytesMax: 65_536,
+  attemptsMax: 5,
+  retryDelayMs: 500,
+  retryDelayMsMax: 60_000,
+}
+
+/** Carries out one kind of effect. The only place that touches the outside. */
+export interface EffectHandler {
+  readonly policy?: Partial<EffectPolicy>
+  /** The service that the effect needs; those of one service share its limits and its outages. */
+  serviceOf?(effect: Effect): string | undefined
+  /** Whether an earlier try, of this process or one before it, was carried out already. */
+  recognise?(effect: Effect, context: EffectContext): Promise<Attempt | undefined>
+  /** Must not reject; when it does, that is an outcome of its own and never tried again. */
+  run(effect: Effect, context: EffectContext): Promise<Attempt>
+}
+
+/** A service that effects need, such as a model provider or a forge. */
+export interface Service {
+  readonly concurrencyMax?: number
+  /** Whether it answers. Must not reject. */
+  probe(signal: AbortSignal): Promise<boolean>
+}

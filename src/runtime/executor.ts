@@ -1,0 +1,165 @@
+import type { EffectResult } from '../agents/values.ts'
+import type { BlobStore } from './blobs.ts'
+import { type Clock, sleepUntil } from './clock.ts'
+import {
+  type Attempt,
+  type AttemptError,
+  DEFAULT_POLICY,
+  type Effect,
+  type EffectContext,
+  type EffectHandler,
+  type EffectPolicy,
+  type Service,
+} from './effect-handler.ts'
+import { ServiceGate } from './service-gate.ts'
+
+/** A wait that a service asks for is sat out when it is short; a longer one suspends the agent. */
+const WAIT_MS_MAX = 60_000
+
+const PROBE_TIMEOUT_MS = 10_000
+
+/** How an effect ended: with a result, with its service out, or because it was not to go on. */
+export type Ending =
+  | { readonly kind: 'finished'; readonly result: EffectResult }
+  | { readonly kind: 'unavailable'; readonly reason: string; readonly untilMs?: number }
+  | { readonly kind: 'aborted' }
+
+export interface ExecutorParts {
+  readonly handlers: Readonly<Record<string, EffectHandler>>
+  readonly services: Readonly<Record<string, Service>>
+  readonly blobs: BlobStore
+  readonly clock: Clock
+  /** From 0 to below 1. */
+  readonly random: () => number
+}
+
+/** Tries effects until they have an outcome. Never rejects. */
+export class Executor {
+  readonly #parts: ExecutorParts
+  readonly #gates = new Map<string, ServiceGate>()
+
+  constructor(parts: ExecutorParts) {
+    this.#parts = parts
+    for (const [name, { concurrencyMax }] of Object.entries(parts.services)) {
+      this.#gates.set(name, new ServiceGate(parts.clock, concurrencyMax))
+    }
+  }
+
+  /** Carries an effect out. `repeated` asks the handler first whether that was done already. */
+  async execute(effect: Effect, signal: AbortSignal, repeated: boolean): Promise<Ending> {
+    const handler = this.#parts.handlers[effect.kind]
+    if (handler === undefined) {
+      return failure('no_handler', `nothing carries out effects of kind ${effect.kind}`)
+    }
+    const service = handler.serviceOf?.(effect)
+    const gate = service === undefined ? undefined : this.#gates.get(service)
+    await gate?.enter(signal)
+    try {
+      return await this.#tryRepeatedly(effect, handler, signal, gate, service, repeated)
+    } finally {
+      gate?.leave()
+    }
+  }
+
+  /** Whether every service answers in time. Those that do are trusted again. Never rejects. */
+  async probeAll(signal: AbortSignal): Promise<boolean> {
+    const { services, clock } = this.#parts
+    const end = new AbortController()
+    const both = AbortSignal.any([signal, end.signal])
+    const timeout = sleepUntil(clock, clock.nowMs() + PROBE_TIMEOUT_MS, both).then(() => false)
+    const probes = Object.values(services).map(async (service) => service.probe(both))
+    const all = Promise.all(probes).then((answers) => answers.every(Boolean))
+    const answering = await Promise.race([all.catch(() => false), timeout])
+    end.abort()
+    if (answering) for (const gate of this.#gates.values()) gate.reset()
+    return answering
+  }
+
+  async #tryRepeatedly(
+    effect: Effect,
+    handler: EffectHandler,
+    signal: AbortSignal,
+    gate: ServiceGate | undefined,
+    service: string | undefined,
+    repeated: boolean,
+  ): Promise<Ending> {
+    const policy = { ...DEFAULT_POLICY, ...handler.policy }
+    for (let attempt = 1; ; attempt += 1) {
+      if (signal.aborted) return { kind: 'aborted' }
+      if (gate?.isOut) return { kind: 'unavailable', reason: `${service} is out` }
+      const outcome = await this.#attempt(effect, handler, policy, signal, repeated || attempt > 1)
+      if (outcome === 'aborted') return { kind: 'aborted' }
+      if (outcome.ok) {
+        gate?.succeeded()
+        return bounded(outcome, policy)
+      }
+      const { error } = outcome
+      if (error.retry === 'never') return failure(error.code, error.message)
+      gate?.failed()
+      const waitMs = this.#waitMs(error, policy, attempt)
+      if (attempt >= policy.attemptsMax || waitMs > WAIT_MS_MAX) {
+        return this.#giveUp(error, gate !== undefined)
+      }
+      if (error.retryAfterMs !== undefined) gate?.closeUntil(this.#parts.clock.nowMs() + waitMs)
+      await sleepUntil(this.#parts.clock, this.#parts.clock.nowMs() + waitMs, signal)
+    }
+  }
+
+  /** One try, with its own clock. A handler that rejects or does not return is an outcome too. */
+  async #attempt(
+    effect: Effect,
+    handler: EffectHandler,
+    policy: EffectPolicy,
+    signal: AbortSignal,
+    repeated: boolean,
+  ): Promise<Attempt | 'aborted'> {
+    const { clock, blobs } = this.#parts
+    const end = new AbortController()
+    const context: EffectContext = { signal: AbortSignal.any([signal, end.signal]), blobs }
+    const timeout = sleepUntil(clock, clock.nowMs() + policy.timeoutMs, context.signal).then(() =>
+      signal.aborted ? ('aborted' as const) : timedOut(policy),
+    )
+    const work = async () =>
+      (repeated ? await handler.recognise?.(effect, context) : undefined) ??
+      (await handler.run(effect, context))
+    try {
+      return await Promise.race([work().catch(threw), timeout])
+    } finally {
+      end.abort()
+    }
+  }
+
+  #waitMs(error: AttemptError, policy: EffectPolicy, attempt: number): number {
+    if (error.retryAfterMs !== undefined) return error.retryAfterMs
+    const fullMs = Math.min(policy.retryDelayMs * 2 ** (attempt - 1), policy.retryDelayMsMax)
+    return fullMs / 2 + (fullMs / 2) * this.#parts.random()
+  }
+
+  /** Retries are spent. What depends on a service waits for it; anything else has failed. */
+  #giveUp(error: AttemptError, hasService: boolean): Ending {
+    if (!hasService) return failure(error.code, error.message)
+    const reason = `${error.code}: ${error.message}`
+    if (error.retryAfterMs === undefined) return { kind: 'unavailable', reason }
+    return { kind: 'unavailable', reason, untilMs: this.#parts.clock.nowMs() + error.retryAfterMs }
+  }
+}
+
+function bounded(outcome: Attempt & { ok: true }, policy: EffectPolicy): Ending {
+  const bytes = Buffer.byteLength(JSON.stringify(outcome.value) ?? '')
+  if (bytes <= policy.outputBytesMax) return { kind: 'finished', result: outcome }
+  const message = `the outcome has ${bytes} bytes, and at most ${policy.outputBytesMax} fit a row`
+  return failure('output_too_large', message)
+}
+
+function failure(code: string, message: string): Ending {
+  return { kind: 'finished', result: { ok: false, error: { code, message } } }
+}
+
+function timedOut(policy: EffectPolicy): Attempt {
+  const message = `no outcome within ${policy.timeoutMs} ms`
+  return { ok: false, error: { code: 'timeout', message, retry: 'later' } }
+}
+
+function threw(error: unknown): Attempt {
+  return { ok: false, error: { code: 'handler_threw', message: String(error), retry: 'never' } }
+}

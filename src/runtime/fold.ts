@@ -1,0 +1,84 @@
+import type { JsonObject } from '../agents/values.ts'
+import { findMachine } from '../machines/catalog.ts'
+import { SUSPEND } from '../machines/suspend.ts'
+import type { AgentRecord, JournalRow, Timer } from './records.ts'
+
+/** What of an agent no row says, because it never changes. */
+export type AgentIdentity = Pick<AgentRecord, 'key' | 'id' | 'run' | 'runKey' | 'role' | 'machine'>
+
+/** An agent before its first row. */
+export function unborn(identity: AgentIdentity): AgentRecord {
+  const { key, id, run, runKey, role, machine } = identity
+  return {
+    key,
+    id,
+    run,
+    runKey,
+    role,
+    machine,
+    state: null,
+    origin: null,
+    suspendedFrom: null,
+    data: {},
+    seq: 0,
+    generation: 0,
+    bornSeq: 0,
+    halted: false,
+    timers: {},
+    recycling: null,
+    restartsMs: [],
+  }
+}
+
+/**
+ * The agent after one more row. The runtime makes every snapshot with this function and replay
+ * folds the journal with it, so the two can only differ where storage failed.
+ */
+export function applyRow(agent: AgentRecord, row: JournalRow): AgentRecord {
+  const { body } = row
+  if (row.kind === 'born') {
+    return {
+      ...unborn(agent),
+      seq: row.agentSeq,
+      state: row.to,
+      data: body.birth?.data ?? {},
+      generation: body.birth?.generation ?? 0,
+      bornSeq: row.agentSeq,
+      restartsMs: body.birth?.restartsMs ?? [],
+    }
+  }
+  const moved = row.kind === 'moved'
+  return {
+    ...agent,
+    seq: row.agentSeq,
+    state: row.to,
+    origin: moved ? originAfter(agent, row) : agent.origin,
+    suspendedFrom: moved ? (row.to === SUSPEND ? row.from : null) : agent.suspendedFrom,
+    data: body.set === undefined ? agent.data : merge(agent.data, body.set),
+    halted: row.kind === 'halted',
+    timers: body.timers === undefined ? agent.timers : setTimers(agent.timers, row),
+    recycling: body.recycling ?? agent.recycling,
+  }
+}
+
+/** SUSPEND and the way back keep the origin of the state that was suspended. */
+function originAfter(agent: AgentRecord, row: JournalRow): string | null {
+  if (row.from === SUSPEND || row.to === SUSPEND) return agent.origin
+  const rows = findMachine(agent.machine)?.transitions ?? []
+  return rows.some(({ from, toOrigin }) => from === row.to && toOrigin) ? row.from : null
+}
+
+function merge(data: JsonObject, set: JsonObject): JsonObject {
+  const merged = { ...data, ...set }
+  for (const key of Object.keys(set)) if (set[key] === null) delete merged[key]
+  return merged
+}
+
+function setTimers(timers: AgentRecord['timers'], row: JournalRow): AgentRecord['timers'] {
+  const next: Record<string, Timer> = { ...timers }
+  for (const [name, dueMs] of Object.entries(row.body.timers ?? {})) {
+    if (dueMs === null) delete next[name]
+    else next[name] = { epoch: row.agentSeq, dueMs }
+  }
+  return next
+}

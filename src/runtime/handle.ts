@@ -1,0 +1,273 @@
+import {
+  type Decision,
+  EFFECT_FINISHED,
+  type EffectRequest,
+  type Message,
+  type Role,
+  TIMER_FIRED,
+} from '../agents/role.ts'
+import type { EffectId, EventId } from '../agents/values.ts'
+import { step } from '../machines/step.ts'
+import { FAILURE, SUSPEND } from '../machines/suspend.ts'
+import { birthState } from '../machines/table.ts'
+import { applyRow } from './fold.ts'
+import type { AgentRecord, Birth, InboxEvent, JournalRow, RowBody, RowKind } from './records.ts'
+
+/** What the runtime bounds. */
+export interface Limits {
+  /** How often the handling of one event may throw before the event is set aside. */
+  readonly eventTriesMax: number
+  /** How many generations may be born after failures within the window. */
+  readonly restartsMax: number
+  readonly restartWindowMs: number
+  /** How many events one commit takes in; more wait for the next. */
+  readonly rowsPerTurnMax: number
+  /** How many agents without mail are kept in memory. */
+  readonly residentsMax: number
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  eventTriesMax: 3,
+  restartsMax: 5,
+  restartWindowMs: 600_000,
+  rowsPerTurnMax: 1_000,
+  residentsMax: 512,
+}
+
+/** What one event did to its agent. Nothing of it has happened yet: it is all for one commit. */
+export interface Handled {
+  readonly agent: AgentRecord
+  /** `null` when handling threw and the event is to be tried again. */
+  readonly row: JournalRow | null
+  readonly messages: readonly Message[]
+  readonly effects: readonly (EffectRequest & { readonly id: EffectId })[]
+  /** Effects whose outcome is no longer wanted. */
+  readonly cancelled: readonly EffectId[] | 'all'
+  /** Effects that waited for a service may run again. */
+  readonly resumesEffects: boolean
+}
+
+/** The timer that ends a suspension. Its name cannot be set by a behaviour. */
+export const SUSPENSION_TIMER = '$suspension'
+
+/** The event types with which the runtime itself speaks to an agent. They are urgent. */
+export const SERVICE_UNAVAILABLE = 'service_unavailable'
+export const SERVICE_RESTORED = 'service_restored'
+export const REVIVED = 'revived'
+
+/** Handles one event: looks the move up, and says what is to be stored and done. Pure. */
+export function handleEvent(
+  role: Role,
+  agent: AgentRecord,
+  event: InboxEvent,
+  limits: Limits,
+): Handled {
+  switch (event.type) {
+    case SERVICE_UNAVAILABLE:
+      return suspend(role, agent, event)
+    case SERVICE_RESTORED:
+      return restore(role, agent, event)
+    case REVIVED:
+      return bear(role, agent, event, [])
+    case TIMER_FIRED:
+      return fireTimer(role, agent, event, limits)
+    case EFFECT_FINISHED:
+      if (agent.recycling !== null && finishedId(event) === agent.recycling) {
+        return recycle(role, agent, event, limits)
+      }
+      if (askedSeq(event) < agent.bornSeq) return record(agent, event, 'ignored', {})
+      return behave(role, agent, event, limits, {})
+    default:
+      return behave(role, agent, event, limits, {})
+  }
+}
+
+/** The row that gives birth to an agent's first generation. */
+export function birthRow(role: Role, agent: AgentRecord, atMs: number): JournalRow {
+  const birth: Birth = { generation: 1, data: role.initialData, restartsMs: [] }
+  return {
+    run: agent.runKey,
+    agent: agent.key,
+    agentId: agent.id,
+    agentSeq: 1,
+    atMs,
+    kind: 'born',
+    eventId: `${agent.id}:born` as EventId,
+    eventType: 'born',
+    from: null,
+    to: birthState(role.machine),
+    move: null,
+    body: { birth },
+  }
+}
+
+/** Asks the behaviour, and checks its answer against the table. */
+function behave(
+  role: Role,
+  agent: AgentRecord,
+  event: InboxEvent,
+  limits: Limits,
+  extra: RowBody,
+): Handled {
+  let decision: Decision
+  try {
+    decision = role.handle(agent, event)
+  } catch (error) {
+    const tries = event.tries + 1
+    if (tries < limits.eventTriesMax) return { ...nothing(agent), row: null }
+    return record(agent, event, 'set_aside', { error: String(error), payload: event.payload })
+  }
+  const { move } = decision
+  if (move !== undefined && legalTarget(role, agent, move.event) !== move.to) {
+    const error = `${agent.machine} has no row ${agent.state} ${move.event} ${move.to}`
+    return record(agent, event, 'halted', { error, payload: event.payload })
+  }
+  return carryOut(role, agent, event, decision, extra)
+}
+
+function legalTarget(role: Role, agent: AgentRecord, move: string): string | undefined {
+  return step(role.machine, agent.state, move, agent.origin ?? undefined)
+}
+
+function carryOut(
+  role: Role,
+  agent: AgentRecord,
+  event: InboxEvent,
+  decision: Decision,
+  extra: RowBody,
+): Handled {
+  const seq = agent.seq + 1
+  const requests = [...(decision.effects ?? [])]
+  const ends = decision.move !== undefined && role.machine.terminal.includes(decision.move.to)
+  if (ends && role.recycles) {
+    requests.push({ kind: 'clean_up', input: { generation: agent.generation } })
+  }
+  const effects = requests.map((request, i) => ({ ...request, id: effectId(agent, seq, i) }))
+  const recycling = ends && role.recycles ? effects.at(-1)?.id : undefined
+  const timers = { ...extra.timers, ...decision.timers }
+  const body: RowBody = {
+    ...(event.payload !== null && { payload: event.payload }),
+    ...(decision.set && { set: decision.set }),
+    ...(effects.length > 0 && { effects: effects.map(({ id, kind }) => ({ id, kind })) }),
+    ...(decision.send?.length && { sent: decision.send.map(({ to, type }) => ({ to, type })) }),
+    ...(Object.keys(timers).length > 0 && { timers }),
+    ...(decision.cancel?.length && { cancelled: decision.cancel }),
+    ...(decision.reason !== undefined && { reason: decision.reason }),
+    ...(decision.retry && { retry: decision.retry }),
+    ...(recycling && { recycling }),
+  }
+  const handled = record(agent, event, decision.move ? 'moved' : 'stayed', body, decision.move)
+  return {
+    ...handled,
+    messages: decision.send ?? [],
+    effects,
+    cancelled: decision.cancel ?? [],
+  }
+}
+
+/** Enters SUSPEND where the table allows it; elsewhere the effect alone waits. */
+function suspend(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
+  const { reason, deadlineMs } = event.payload as { reason: string; deadlineMs: number }
+  if (legalTarget(role, agent, 'service_unavailable') !== SUSPEND) {
+    return record(agent, event, 'stayed', { reason })
+  }
+  const body = { reason, timers: { [SUSPENSION_TIMER]: deadlineMs } }
+  return record(agent, event, 'moved', body, { event: 'service_unavailable', to: SUSPEND })
+}
+
+function restore(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
+  if (agent.state !== SUSPEND)
+    return { ...record(agent, event, 'stayed', {}), resumesEffects: true }
+  const to = step(role.machine, SUSPEND, 'service_restored', agent.suspendedFrom ?? undefined)
+  if (to === undefined) {
+    return record(agent, event, 'halted', { error: `suspended from ${agent.suspendedFrom}` })
+  }
+  const body = { timers: { [SUSPENSION_TIMER]: null } }
+  const handled = record(agent, event, 'moved', body, { event: 'service_restored', to })
+  return { ...handled, resumesEffects: true }
+}
+
+function fireTimer(role: Role, agent: AgentRecord, event: InboxEvent, limits: Limits): Handled {
+  const { name, epoch } = event.payload as { name: string; epoch: number }
+  if (agent.timers[name]?.epoch !== epoch) return record(agent, event, 'ignored', {})
+  if (name === SUSPENSION_TIMER) return endSuspension(role, agent, event)
+  const fired = { timers: { [name]: null } }
+  return behave(role, agent, { ...event, payload: name }, limits, fired)
+}
+
+/** SUSPEND to ERROR. The agent is told, so that its behaviour can go on from there. */
+function endSuspension(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
+  const decision: Decision = {
+    move: { event: 'suspension_timed_out', to: FAILURE },
+    send: [{ to: agent.id, type: 'suspension_timed_out', payload: null }],
+    reason: 'the services did not come back in time',
+  }
+  const extra = { timers: { [SUSPENSION_TIMER]: null } }
+  return { ...carryOut(role, agent, event, decision, extra), cancelled: 'all' }
+}
+
+/** The clean-up is done: a fresh generation, unless failures come too fast. */
+function recycle(role: Role, agent: AgentRecord, event: InboxEvent, limits: Limits): Handled {
+  const { result } = event.payload as { result: { ok: boolean } }
+  if (!result.ok) return record(agent, event, 'halted', { error: 'the clean-up failed' })
+  const failed = agent.state === FAILURE
+  const recent = agent.restartsMs.filter((ms) => ms > event.atMs - limits.restartWindowMs)
+  if (failed && recent.length >= limits.restartsMax) {
+    const error = `${recent.length} restarts within ${limits.restartWindowMs / 1000} s`
+    return record(agent, event, 'halted', { error })
+  }
+  return bear(role, agent, event, failed ? [...recent, event.atMs] : recent)
+}
+
+function bear(
+  role: Role,
+  agent: AgentRecord,
+  event: InboxEvent,
+  restartsMs: readonly number[],
+): Handled {
+  const birth = { generation: agent.generation + 1, data: role.initialData, restartsMs }
+  const to = birthState(role.machine)
+  return { ...record(agent, event, 'born', { birth }, { to }), cancelled: 'all' }
+}
+
+function record(
+  agent: AgentRecord,
+  event: InboxEvent,
+  kind: RowKind,
+  body: RowBody,
+  move?: { readonly event?: string; readonly to: string | null },
+): Handled {
+  const row: JournalRow = {
+    run: agent.runKey,
+    agent: agent.key,
+    agentId: agent.id,
+    agentSeq: agent.seq + 1,
+    atMs: event.atMs,
+    kind,
+    eventId: event.id,
+    eventType: event.type,
+    from: agent.state,
+    to: move === undefined ? agent.state : move.to,
+    move: move?.event ?? null,
+    body,
+  }
+  return { ...nothing(applyRow(agent, row)), row }
+}
+
+function nothing(agent: AgentRecord): Omit<Handled, 'row'> {
+  return { agent, messages: [], effects: [], cancelled: [], resumesEffects: false }
+}
+
+function effectId(agent: AgentRecord, seq: number, i: number): EffectId {
+  return `${agent.id}:${seq}.${i}` as EffectId
+}
+
+/** The row that asked for the effect; one from before its birth is not this generation's. */
+function askedSeq(event: InboxEvent): number {
+  const id = finishedId(event)
+  return Number.parseInt(id.slice(id.lastIndexOf(':') + 1), 10)
+}
+
+function finishedId(event: InboxEvent): string {
+  return (event.payload as { effect: string }).effect
+}

@@ -1,0 +1,107 @@
+import type { AgentId, EffectId, RunId } from '../agents/values.ts'
+import type { EffectRecord } from './records.ts'
+
+interface OpenEffect {
+  record: EffectRecord
+  /** Present while somebody works on it. */
+  running?: AbortController
+  /** Asked for by an earlier process, or tried before. */
+  repeated: boolean
+}
+
+/** The effects whose outcome is not recorded: running, waiting for a service, or for somebody outside. */
+export class OpenEffects {
+  readonly #effects = new Map<EffectId, OpenEffect>()
+  readonly #byAgent = new Map<AgentId, Set<EffectId>>()
+  #running = 0
+  #waiting = 0
+
+  get runningCount(): number {
+    return this.#running
+  }
+
+  get waitingCount(): number {
+    return this.#waiting
+  }
+
+  add(record: EffectRecord, repeated: boolean): void {
+    this.#effects.set(record.id, { record, repeated })
+    const siblings = this.#byAgent.get(record.agentId) ?? new Set()
+    this.#byAgent.set(record.agentId, siblings.add(record.id))
+    if (record.waiting) this.#waiting += 1
+  }
+
+  get(id: EffectId): EffectRecord | undefined {
+    return this.#effects.get(id)?.record
+  }
+
+  /** Forgets an effect, and ends the work on it. */
+  remove(id: EffectId): void {
+    const open = this.#effects.get(id)
+    if (open === undefined) return
+    if (open.record.waiting) this.#waiting -= 1
+    this.#end(open)
+    this.#effects.delete(id)
+    const siblings = this.#byAgent.get(open.record.agentId)
+    siblings?.delete(id)
+    if (siblings?.size === 0) this.#byAgent.delete(open.record.agentId)
+  }
+
+  setWaiting(id: EffectId, waiting: boolean): void {
+    const open = this.#effects.get(id)
+    if (open === undefined || open.record.waiting === waiting) return
+    open.record = { ...open.record, waiting }
+    this.#waiting += waiting ? 1 : -1
+  }
+
+  ofAgent(agent: AgentId): EffectRecord[] {
+    return [...(this.#byAgent.get(agent) ?? [])].flatMap((id) => this.get(id) ?? [])
+  }
+
+  ofRun(run: RunId): EffectRecord[] {
+    return [...this.#effects.values()].map((open) => open.record).filter((r) => r.run === run)
+  }
+
+  /** The agents that wait for services. */
+  agentsWaiting(): Set<AgentId> {
+    const waiting = [...this.#effects.values()].filter((open) => open.record.waiting)
+    return new Set(waiting.map((open) => open.record.agentId))
+  }
+
+  /** Marks an effect as running, unless it is already or waits. */
+  start(id: EffectId): { signal: AbortSignal; repeated: boolean } | undefined {
+    const open = this.#effects.get(id)
+    if (open === undefined || open.running !== undefined || open.record.waiting) return undefined
+    open.running = new AbortController()
+    this.#running += 1
+    const { repeated } = open
+    open.repeated = true
+    return { signal: open.running.signal, repeated }
+  }
+
+  /** The work ended by itself. False when it had been ended, or begun again, meanwhile. */
+  finish(id: EffectId, signal: AbortSignal): boolean {
+    const open = this.#effects.get(id)
+    if (open?.running?.signal !== signal) return false
+    delete open.running
+    this.#running -= 1
+    return true
+  }
+
+  /** Ends the work on an effect; it stays open. */
+  abort(id: EffectId): void {
+    const open = this.#effects.get(id)
+    if (open !== undefined) this.#end(open)
+  }
+
+  abortAll(): void {
+    for (const open of this.#effects.values()) this.#end(open)
+  }
+
+  #end(open: OpenEffect): void {
+    if (open.running === undefined) return
+    open.running.abort()
+    delete open.running
+    this.#running -= 1
+  }
+}

@@ -1,0 +1,200 @@
+import { EFFECT_FINISHED, type Role, TIMER_FIRED } from '../agents/role.ts'
+import type { AgentId, EffectId, EffectResult, EventId, Json } from '../agents/values.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { applyRow, unborn } from './fold.ts'
+import { birthRow, type Handled, handleEvent, type Limits, SUSPENSION_TIMER } from './handle.ts'
+import type { Memory } from './memory.ts'
+import type { EffectRecord, InboxEvent, RunRecord, TimerRecord } from './records.ts'
+import { putBackMail, putMail, type Resident, takeMail } from './residents.ts'
+
+/** An event on its way into a mailbox. */
+export interface Mail {
+  readonly id: EventId
+  readonly type: string
+  readonly payload: Json
+  readonly urgent?: boolean
+}
+
+/** A message to an agent that is perhaps not in memory. */
+interface Letter {
+  readonly sender: AgentId
+  readonly to: AgentId
+  readonly mail: Mail
+}
+
+/** The event type under which a message to nobody comes back. */
+const UNDELIVERABLE = 'undeliverable'
+
+/** One turn of the runtime: what it takes in and what agents do about it, up to the commit. */
+export class Turn {
+  readonly batch: BatchBuilder
+  readonly nowMs: number
+  /** Ids from outside that were accepted before, in an earlier turn or in this one. */
+  readonly seen: Set<EventId>
+  readonly started: EffectId[] = []
+  readonly #memory: Memory
+  readonly #limits: Limits
+  readonly #unread: Letter[] = []
+
+  constructor(id: string, nowMs: number, seen: Set<EventId>, memory: Memory, limits: Limits) {
+    this.batch = new BatchBuilder(id)
+    this.nowMs = nowMs
+    this.seen = seen
+    this.#memory = memory
+    this.#limits = limits
+  }
+
+  putRun(run: RunRecord): void {
+    this.#memory.runs.set(run.id, run)
+    this.batch.putRun(run)
+  }
+
+  createAgent(id: AgentId, run: RunRecord, role: Role): void {
+    const identity = {
+      key: this.#memory.nextAgentKey,
+      id,
+      run: run.id,
+      runKey: run.key,
+      role: role.name,
+      machine: role.machine.name,
+    }
+    this.#memory.nextAgentKey += 1
+    const row = birthRow(role, unborn(identity), this.nowMs)
+    const record = applyRow(unborn(identity), row)
+    this.#memory.residents.put(record)
+    this.batch.append(row, record)
+  }
+
+  /** Puts an event into a resident's mailbox, and into the journal unless it is handled in this turn. */
+  mail(resident: Resident, mail: Mail): void {
+    const event: InboxEvent = {
+      id: mail.id,
+      agent: resident.record.id,
+      type: mail.type,
+      payload: mail.payload,
+      atMs: this.nowMs,
+      urgent: mail.urgent ?? false,
+      tries: 0,
+      order: this.#memory.nextOrder,
+    }
+    this.#memory.nextOrder += 1
+    putMail(resident, event)
+    this.batch.addMail(event, resident.record.key)
+    this.#memory.residents.markReady(event.agent)
+  }
+
+  /** The effect is over: its outcome becomes one event with the effect's id. */
+  finishEffect(effect: EffectRecord, result: EffectResult, resident: Resident): void {
+    this.#close(effect.id)
+    const { id, kind } = effect
+    const payload = { effect: id, kind, result: result as unknown as Json }
+    this.mail(resident, { id: id as string as EventId, type: EFFECT_FINISHED, payload })
+  }
+
+  setWaiting(effect: EffectRecord, waiting: boolean): void {
+    this.#memory.effects.setWaiting(effect.id, waiting)
+    this.batch.setWaiting(effect.id, waiting)
+  }
+
+  fire({ agent, name, epoch }: TimerRecord, resident: Resident): void {
+    this.batch.removeTimer(agent, name)
+    this.mail(resident, {
+      id: `${resident.record.id}:timer:${name}:${epoch}` as EventId,
+      type: TIMER_FIRED,
+      payload: { name, epoch },
+      urgent: name === SUSPENSION_TIMER,
+    })
+  }
+
+  /** Lets an agent handle its next event, if it may. False when there was none. */
+  handleNext(resident: Resident): boolean {
+    const role = this.#memory.roleOf(resident.record)
+    if (role === undefined || !this.#memory.isRunning(resident.record.run)) return false
+    const event = takeMail(resident)
+    if (event === undefined) return false
+    const handled = handleEvent(role, resident.record, event, this.#limits)
+    if (handled.row === null) {
+      const tried = { ...event, tries: event.tries + 1 }
+      putBackMail(resident, tried)
+      this.batch.replaceMail(tried, resident.record.key)
+    } else {
+      resident.record = handled.agent
+      this.batch.removeMail(event)
+      this.batch.append(handled.row, handled.agent)
+      this.#carryOut(handled, handled.row.agentSeq)
+    }
+    this.#memory.residents.markReady(resident.record.id)
+    return true
+  }
+
+  /** The messages whose addressees have to be brought into memory first. */
+  takeUnread(): readonly Letter[] {
+    return this.#unread.splice(0)
+  }
+
+  deliver({ sender, to, mail }: Letter): void {
+    const addressee = this.#memory.residents.get(to)
+    if (addressee !== undefined) {
+      this.mail(addressee, mail)
+      return
+    }
+    const resident = this.#memory.residents.get(sender)
+    const payload = { to, type: mail.type }
+    if (resident !== undefined) this.mail(resident, { id: mail.id, type: UNDELIVERABLE, payload })
+  }
+
+  #carryOut({ agent, row, messages, effects, cancelled, resumesEffects }: Handled, seq: number) {
+    const open = this.#memory.effects.ofAgent(agent.id)
+    const gone = cancelled === 'all' ? open.map(({ id }) => id) : cancelled
+    for (const id of gone) if (this.#memory.effects.get(id)?.agentId === agent.id) this.#close(id)
+    for (const { id, kind, input } of effects) {
+      const effect = {
+        id,
+        agent: agent.key,
+        agentId: agent.id,
+        run: agent.run,
+        kind,
+        input,
+        askedMs: this.nowMs,
+        waiting: false,
+      }
+      this.#memory.effects.add(effect, false)
+      this.batch.addEffect(effect)
+      this.started.push(id)
+    }
+    if (resumesEffects) {
+      for (const effect of open.filter(({ waiting }) => waiting)) {
+        this.setWaiting(effect, false)
+        this.started.push(effect.id)
+      }
+    }
+    this.#setTimers(agent.key, agent.id, seq, row?.body.timers ?? {})
+    messages.forEach(({ to, type, payload }, i) => {
+      const mail = { id: `${agent.id}:${seq}.m${i}` as EventId, type, payload }
+      const letter = { sender: agent.id, to, mail }
+      if (this.#memory.residents.get(to) === undefined) this.#unread.push(letter)
+      else this.deliver(letter)
+    })
+  }
+
+  #setTimers(
+    agent: number,
+    agentId: AgentId,
+    epoch: number,
+    timers: Readonly<Record<string, number | null>>,
+  ): void {
+    for (const [name, dueMs] of Object.entries(timers)) {
+      if (dueMs === null) {
+        this.batch.removeTimer(agent, name)
+      } else {
+        this.batch.setTimer({ agent, agentId, name, epoch, dueMs })
+        this.#memory.nextDueMs = Math.min(this.#memory.nextDueMs ?? Infinity, dueMs)
+      }
+    }
+  }
+
+  #close(id: EffectId): void {
+    this.batch.removeEffect(id)
+    this.#memory.effects.remove(id)
+  }
+}

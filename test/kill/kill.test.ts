@@ -1,0 +1,106 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RunId } from '../../src/agents/values.ts'
+import { openSqliteJournalReader } from '../../src/journal/sqlite/sqlite-journal.ts'
+import type { StoredRow } from '../../src/runtime/records.ts'
+import { replay } from '../../src/runtime/replay.ts'
+import { Random } from '../drill/random.ts'
+
+const KILLS = Number(process.env.SLIPWAY_KILLS ?? 200)
+const RECOVERY_MS_MAX = 2_000
+const RUN = 'run-1' as RunId
+
+const folder = mkdtempSync(join(tmpdir(), 'slipway-kill-'))
+const bundle = 'node_modules/.cache/slipway-kill'
+const random = new Random(Date.now())
+
+beforeAll(() => {
+  mkdirSync(bundle, { recursive: true })
+  execFileSync('node_modules/.bin/rolldown', [
+    'test/kill/worker.ts',
+    '--platform=node',
+    '--external=@photostructure/sqlite',
+    `--file=${bundle}/worker.mjs`,
+  ])
+  cpSync('src/journal/sqlite/migrations', `${bundle}/migrations`, { recursive: true })
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** What one process said before it ended. */
+interface Life {
+  readonly acknowledged: string[]
+  readonly recoveryMs: number | undefined
+  readonly said: string[]
+  readonly errors: string
+}
+
+/** Runs the worker, and kills it so long after it was ready; `undefined` lets it end by itself. */
+function live(firstEvent: number, events: number, killAfterMs: number | undefined): Promise<Life> {
+  return new Promise((resolve) => {
+    const startedMs = performance.now()
+    const args = [`${bundle}/worker.mjs`, folder, String(firstEvent), String(events)]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const said: string[] = []
+    let errors = ''
+    let recoveryMs: number | undefined
+    child.stderr.on('data', (chunk) => (errors += chunk))
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      said.push(line)
+      if (line !== 'ready') return
+      recoveryMs = performance.now() - startedMs
+      if (killAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+    })
+    child.on('close', () => {
+      const acknowledged = said.filter((line) => line.startsWith('ack ')).map((l) => l.slice(4))
+      resolve({ acknowledged, recoveryMs, said, errors })
+    })
+  })
+}
+
+async function readAllRows(): Promise<StoredRow[]> {
+  const journal = await openSqliteJournalReader(folder)
+  const rows: StoredRow[] = []
+  const { differences } = await replay(journal, RUN, { onRow: (row) => rows.push(row) })
+  await journal.close()
+  expect(differences).toEqual([])
+  return rows
+}
+
+test(`${KILLS} kills: nothing acknowledged is lost, no outcome is recorded twice`, {
+  timeout: KILLS * 3_000,
+}, async () => {
+  const acknowledged = new Set<string>()
+  const recoveriesMs: number[] = []
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const life = await live(kill * 1_000, 1_000, random.below(120))
+    expect(life.errors).toBe('')
+    for (const id of life.acknowledged) acknowledged.add(id)
+    if (life.recoveryMs !== undefined) recoveriesMs.push(life.recoveryMs)
+  }
+  const rest = await live(KILLS * 1_000, 0, undefined)
+  expect(rest).toMatchObject({ errors: '', said: ['ready', 'rested'] })
+
+  const rows = await readAllRows()
+  const handled = rows.map((row) => `${row.agentId} ${row.eventId}`)
+  expect(new Set(handled).size).toBe(handled.length)
+  const known = new Set<string>(rows.map((row) => row.eventId))
+  expect([...acknowledged].filter((id) => !known.has(id))).toEqual([])
+
+  const asked = new Set<string>(rows.flatMap((row) => (row.body.effects ?? []).map(({ id }) => id)))
+  const carriedOut = readFileSync(join(folder, 'carried-out.log'), 'utf8').trim().split('\n')
+  expect(carriedOut.filter((id) => !asked.has(id))).toEqual([])
+
+  recoveriesMs.sort((a, b) => a - b)
+  const p99Ms = recoveriesMs[Math.floor(recoveriesMs.length * 0.99)] ?? Infinity
+  console.log(
+    `${KILLS} kills, ${acknowledged.size} events acknowledged, ${rows.length} rows, ` +
+      `recovery at the 99th percentile ${p99Ms.toFixed(0)} ms, start of the process included`,
+  )
+  expect(recoveriesMs.length).toBe(KILLS)
+  expect(p99Ms).toBeLessThan(RECOVERY_MS_MAX)
+})
