@@ -4,7 +4,7 @@ import { BatchBuilder } from './batch-builder.ts'
 import { applyRow, unborn } from './fold.ts'
 import { birthRow, type Handled, handleEvent, type Limits, SUSPENSION_TIMER } from './handle.ts'
 import type { Memory } from './memory.ts'
-import type { EffectRecord, InboxEvent, RunRecord, TimerRecord } from './records.ts'
+import type { AgentRecord, EffectRecord, InboxEvent, RunRecord, TimerRecord } from './records.ts'
 import { putBackMail, putMail, type Resident, takeMail } from './residents.ts'
 
 /** An event on its way into a mailbox. */
@@ -118,6 +118,7 @@ export class Turn {
       putBackMail(resident, tried)
       this.batch.replaceMail(tried, resident.record.key)
     } else {
+      this.#moveTimers(resident.record, handled.agent)
       resident.record = handled.agent
       this.batch.removeMail(event)
       this.batch.append(handled.row, handled.agent)
@@ -143,7 +144,7 @@ export class Turn {
     if (resident !== undefined) this.mail(resident, { id: mail.id, type: UNDELIVERABLE, payload })
   }
 
-  #carryOut({ agent, row, messages, effects, cancelled, resumesEffects }: Handled, seq: number) {
+  #carryOut({ agent, messages, effects, cancelled, resumesEffects }: Handled, seq: number) {
     const open = this.#memory.effects.ofAgent(agent.id)
     const gone = cancelled === 'all' ? open.map(({ id }) => id) : cancelled
     for (const id of gone) if (this.#memory.effects.get(id)?.agentId === agent.id) this.#close(id)
@@ -168,7 +169,6 @@ export class Turn {
         this.started.push(effect.id)
       }
     }
-    this.#setTimers(agent.key, agent.id, seq, row?.body.timers ?? {})
     messages.forEach(({ to, type, payload }, i) => {
       const mail = { id: `${agent.id}:${seq}.m${i}` as EventId, type, payload }
       const letter = { sender: agent.id, to, mail }
@@ -177,19 +177,16 @@ export class Turn {
     })
   }
 
-  #setTimers(
-    agent: number,
-    agentId: AgentId,
-    epoch: number,
-    timers: Readonly<Record<string, number | null>>,
-  ): void {
-    for (const [name, dueMs] of Object.entries(timers)) {
-      if (dueMs === null) {
-        this.batch.removeTimer(agent, name)
-      } else {
-        this.batch.setTimer({ agent, agentId, name, epoch, dueMs })
-        this.#memory.nextDueMs = Math.min(this.#memory.nextDueMs ?? Infinity, dueMs)
-      }
+  /** Keeps the index of due times in step with the timers that an agent has. */
+  #moveTimers(before: AgentRecord, after: AgentRecord): void {
+    if (before.timers === after.timers) return
+    for (const name of Object.keys(before.timers)) {
+      if (after.timers[name] === undefined) this.batch.removeTimer(after.key, name)
+    }
+    for (const [name, timer] of Object.entries(after.timers)) {
+      if (before.timers[name]?.epoch === timer.epoch) continue
+      this.batch.setTimer({ agent: after.key, agentId: after.id, name, ...timer })
+      this.#memory.nextDueMs = Math.min(this.#memory.nextDueMs ?? Infinity, timer.dueMs)
     }
   }
 

@@ -33,7 +33,8 @@ const blobs = openBlobFiles(join(folder, 'blobs'))
 const carryOut: EffectHandler = {
   policy: { timeoutMs: 600_000 * SPEED },
   async run(effect) {
-    const blob = await blobs.put(`transcript of ${effect.id} `.repeat(100))
+    const large = effect.id.endsWith('7.0')
+    const blob = large ? await blobs.put(`transcript of ${effect.id} `.repeat(100)) : {}
     appendFileSync(join(folder, 'carried-out.log'), `${effect.id}\n`)
     return { ok: true, value: { ...blob } }
   },

@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { createActor, createMachine } from 'xstate'
+import { openDatabase } from '../../src/journal/sqlite/driver.ts'
+import { type DurableSubject, keepDelivering } from '../rounds.ts'
+import { PRAGMAS } from '../subjects/raw-sqlite.ts'
+import { ONWARD } from '../subjects/walk.ts'
+
+/**
+ * XState actors whose snapshot is stored after every transition, with the driver and the pragmas
+ * of the journal. Each is a transaction of its own, because that is what storing after each
+ * transition means: the next event may be sent when the snapshot is durable. The machine has the
+ * states of the walk alone, which costs XState nothing.
+ */
+export async function openXstate(folder: string, agents: number): Promise<DurableSubject> {
+  const database = await openDatabase(join(folder, 'snapshots.db'))
+  database.exec(PRAGMAS)
+  database.exec('CREATE TABLE snapshots (id INTEGER PRIMARY KEY, snapshot TEXT NOT NULL) STRICT')
+  const put = database.prepare(
+    `INSERT INTO snapshots VALUES (?, ?)
+     ON CONFLICT (id) DO UPDATE SET snapshot = excluded.snapshot`,
+  )
+  const moves = Object.entries(ONWARD)
+  const states = moves.map(([from, { event, to }]) => [from, { on: { [event]: to } }])
+  const logic = createMachine({ initial: 'WAITING', states: Object.fromEntries(states) })
+  const actors = Array.from({ length: agents }, () => createActor(logic).start())
+  return {
+    // The driver is synchronous, so more deliveries at a time would only wait for each other.
+    run: (roundMs) =>
+      keepDelivering(agents, roundMs, async (lane) => {
+        const actor = actors[lane] as (typeof actors)[number]
+        const state = String(actor.getSnapshot().value)
+        actor.send({ type: ONWARD[state]?.event ?? '' })
+        put.run(lane, JSON.stringify(actor.getPersistedSnapshot()))
+      }),
+    async close() {
+      for (const actor of actors) actor.stop()
+      database.close()
+    },
+  }
+}

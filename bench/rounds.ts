@@ -1,0 +1,72 @@
+import { median } from './rate.ts'
+
+/** What one round of a subject came to. */
+export interface Round {
+  readonly transitions: number
+  readonly elapsedMs: number
+  /** From the delivery of each event until it was durable. */
+  readonly latenciesMs: readonly number[]
+}
+
+/** Makes durable transitions for about so long, and says how many and how long each took. */
+export interface DurableSubject {
+  run(roundMs: number): Promise<Round>
+  close(): Promise<void>
+}
+
+/** What all rounds of a subject came to. */
+export interface Rounds {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+/** Runs subjects in turn, so that a busy machine slows all of them; rates are medians of rounds. */
+export async function takeTurns<Name extends string>(
+  subjects: Readonly<Record<Name, DurableSubject>>,
+  rounds: number,
+  roundMs: number,
+): Promise<Record<Name, Rounds>> {
+  const names = Object.keys(subjects) as Name[]
+  const results = new Map<Name, Round[]>(names.map((name) => [name, []]))
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of names) results.get(name)?.push(await subjects[name].run(roundMs))
+  }
+  return Object.fromEntries(
+    names.map((name) => [name, summarise(results.get(name) ?? [])]),
+  ) as Record<Name, Rounds>
+}
+
+/** Keeps one delivery outstanding in each lane; the time counts until the last is acknowledged. */
+export async function keepDelivering(
+  lanes: number,
+  roundMs: number,
+  deliver: (lane: number) => Promise<unknown>,
+): Promise<Round> {
+  const latenciesMs: number[] = []
+  const startedMs = performance.now()
+  const endMs = startedMs + roundMs
+  const runLane = async (lane: number) => {
+    let nowMs = performance.now()
+    while (nowMs < endMs) {
+      const deliveredMs = nowMs
+      await deliver(lane)
+      nowMs = performance.now()
+      latenciesMs.push(nowMs - deliveredMs)
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => runLane(lane)))
+  const elapsedMs = performance.now() - startedMs
+  return { transitions: latenciesMs.length, elapsedMs, latenciesMs }
+}
+
+function summarise(rounds: readonly Round[]): Rounds {
+  const latenciesMs = Float64Array.from(rounds.flatMap((round) => round.latenciesMs)).sort()
+  const quantile = (share: number) =>
+    latenciesMs[Math.floor((latenciesMs.length - 1) * share)] ?? Number.NaN
+  return {
+    perSecond: median(rounds.map((round) => (round.transitions * 1000) / round.elapsedMs)),
+    p50Ms: quantile(0.5),
+    p99Ms: quantile(0.99),
+  }
+}

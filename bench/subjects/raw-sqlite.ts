@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import { openDatabase } from '../../src/journal/sqlite/driver.ts'
+import { migrate } from '../../src/journal/sqlite/migrate.ts'
+import { prepareStatements, type Statements } from '../../src/journal/sqlite/statements.ts'
+import type { DurableSubject } from '../rounds.ts'
+import { eventId } from './slipway.ts'
+import { walker } from './walk.ts'
+
+/** The pragmas of the journal: what every subject on this driver is opened with. */
+export const PRAGMAS = `
+  PRAGMA busy_timeout = 5000;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON`
+
+// As long as what the runtime writes for the same walk.
+const REST =
+  '{"origin":null,"suspendedFrom":null,"data":{},"generation":1,"bornSeq":1,"halted":false,"timers":{},"recycling":null,"restartsMs":[]}'
+const CHECKSUM = 3_000_000_000
+
+/**
+ * The limit: the rows, snapshots and accepted ids of the same events, in the same schema through
+ * the same prepared statements, `batchSize` events a transaction. Nothing is looked up, decided,
+ * turned into JSON or checked.
+ */
+export async function openRawSqlite(
+  folder: string,
+  agents: number,
+  batchSize: number,
+): Promise<DurableSubject> {
+  const path = join(folder, 'journal.db')
+  const database = await openDatabase(path)
+  database.exec(PRAGMAS)
+  migrate(database, path)
+  const sql = prepareStatements(database)
+  const seqs = new Array<number>(agents).fill(1)
+  sql.putRun.run(1, 'run-1', 'running', Date.now(), '{}')
+  for (let agent = 0; agent < agents; agent += 1) putSnapshot(sql, agent, 1)
+  let number = 0
+
+  const writeBatch = () => {
+    sql.begin.run()
+    const nowMs = Date.now()
+    for (let i = 0; i < batchSize; i += 1) {
+      const agent = number % agents
+      number += 1
+      const seq = (seqs[agent] ?? 0) + 1
+      seqs[agent] = seq
+      addRow(sql, agent, seq, nowMs, eventId(number))
+      sql.accept.run(eventId(number))
+    }
+    // A snapshot is written once a transaction, however many rows its agent has in it.
+    for (let i = 0; i < Math.min(agents, batchSize); i += 1) {
+      const agent = (number - 1 - i) % agents
+      putSnapshot(sql, agent, seqs[agent] ?? 0)
+    }
+    sql.commit.run()
+  }
+
+  return {
+    async run(roundMs) {
+      const latenciesMs: number[] = []
+      const startedMs = performance.now()
+      let nowMs = startedMs
+      while (nowMs - startedMs < roundMs) {
+        const begunMs = nowMs
+        writeBatch()
+        nowMs = performance.now()
+        for (let i = 0; i < batchSize; i += 1) latenciesMs.push(nowMs - begunMs)
+      }
+      return { transitions: latenciesMs.length, elapsedMs: nowMs - startedMs, latenciesMs }
+    },
+    async close() {
+      database.close()
+    },
+  }
+}
+
+function putSnapshot(sql: Statements, agent: number, seq: number): void {
+  const { name, machine } = walker
+  const key = agent + 1
+  sql.putAgent.run(key, `agent-${agent}`, 1, name, machine.name, 'TESTING', seq, REST, CHECKSUM)
+}
+
+function addRow(sql: Statements, agent: number, seq: number, atMs: number, id: string): void {
+  sql.addRow.run(
+    1,
+    agent + 1,
+    seq,
+    atMs,
+    'moved',
+    id,
+    'advance',
+    'FIXING',
+    'TESTING',
+    'code_completed',
+    '{}',
+    CHECKSUM,
+  )
+}

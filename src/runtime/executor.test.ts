@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest'
+import { SimClock } from '../../test/simulation/sim-clock.ts'
+import type { AgentId, EffectId } from '../agents/values.ts'
+import type { Attempt, EffectHandler, Service } from './effect-handler.ts'
+import { type Ending, Executor } from './executor.ts'
+
+const blobs = {
+  put: async () => ({ sha256: '', bytes: 0 }),
+  get: async () => new Uint8Array(),
+}
+const effect = { id: 'a:1.0' as EffectId, agent: 'a' as AgentId, kind: 'think', input: null }
+const done: Attempt = { ok: true, value: 'done' }
+const later = (code: string, retryAfterMs?: number): Attempt => ({
+  ok: false,
+  error: { code, message: code, retry: 'later', ...(retryAfterMs && { retryAfterMs }) },
+})
+const never: Attempt = { ok: false, error: { code: 'refused', message: 'no', retry: 'never' } }
+
+/** An executor on a clock that the test owns, whose handler gives these answers in turn. */
+function setUp(answers: (Attempt | 'hang' | 'throw')[], handler: Partial<EffectHandler> = {}) {
+  const clock = new SimClock()
+  const calls: number[] = []
+  const startedMs = clock.nowMs()
+  const think: EffectHandler = {
+    policy: { retryDelayMs: 1_000, attemptsMax: 3, timeoutMs: 10_000, ...handler.policy },
+    run: async () => {
+      calls.push(clock.nowMs() - startedMs)
+      const answer = answers[Math.min(calls.length, answers.length) - 1]
+      if (answer === 'throw') throw new Error('it threw')
+      return answer === 'hang' || answer === undefined ? new Promise(() => {}) : answer
+    },
+    ...(handler.serviceOf && { serviceOf: handler.serviceOf }),
+    ...(handler.recognise && { recognise: handler.recognise }),
+  }
+  const services: Record<string, Service> = {
+    model: { concurrencyMax: 2, probe: async () => true },
+  }
+  const parts = { handlers: { think }, services, blobs, clock, random: () => 0.5 }
+  return { clock, calls, executor: new Executor(parts) }
+}
+
+/** Lets time pass until the promise settles. */
+async function finish<T>(clock: SimClock, promise: Promise<T>): Promise<T> {
+  let settled = false
+  void promise.finally(() => (settled = true))
+  for (;;) {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (settled || !clock.advance()) return promise
+  }
+}
+
+const signal = () => new AbortController().signal
+const failed = (code: string) => ({ kind: 'finished', result: { ok: false, error: { code } } })
+
+describe('an effect without a service', () => {
+  test.each<[string, (Attempt | 'hang' | 'throw')[], object, number[]]>([
+    ['succeeds at once', [done], { result: done }, [0]],
+    [
+      'is tried again, each wait twice the last, with jitter',
+      [later('x'), later('x'), done],
+      { result: done },
+      [0, 750, 2250],
+    ],
+    ['fails when its tries are spent', [later('busy')], failed('busy'), [0, 750, 2250]],
+    ['is not tried again when that is no use', [never], failed('refused'), [0]],
+    ['waits as long as it is told', [later('limit', 5_000), done], { result: done }, [0, 5_000]],
+    [
+      'is not waited for at its timeout, which may pass',
+      ['hang', done],
+      { result: done },
+      [0, 10_750],
+    ],
+    ['that throws is an outcome, not a crash', ['throw'], failed('handler_threw'), [0]],
+  ])('%s', async (_, answers, ending, times) => {
+    const { clock, calls, executor } = setUp(answers)
+    expect(await finish(clock, executor.execute(effect, signal(), false))).toMatchObject(ending)
+    expect(calls).toEqual(times)
+  })
+
+  test('of a kind that nothing handles fails with its name', async () => {
+    const { executor } = setUp([done])
+    const ending = await executor.execute({ ...effect, kind: 'fly' }, signal(), false)
+    expect(ending).toMatchObject(failed('no_handler'))
+  })
+
+  test('is bounded in its output: at the limit it passes, one byte more fails', async () => {
+    const of = (length: number) =>
+      setUp([{ ok: true, value: 'x'.repeat(length) }], { policy: { outputBytesMax: 100 } })
+    const run = async (length: number) => of(length).executor.execute(effect, signal(), false)
+    expect(await run(98)).toMatchObject({ result: { ok: true } })
+    expect(await run(99)).toMatchObject(failed('output_too_large'))
+  })
+
+  test('is recognised as done when it is repeated, and only then', async () => {
+    const recognise = async () => ({ ok: true, value: 'recognised' }) as const
+    const first = setUp([done], { recognise })
+    expect(await first.executor.execute(effect, signal(), false)).toMatchObject({ result: done })
+    const again = setUp([done], { recognise })
+    expect(await again.executor.execute(effect, signal(), true)).toMatchObject({
+      result: { ok: true, value: 'recognised' },
+    })
+    expect(again.calls).toEqual([])
+  })
+
+  test.each<[string, (Attempt | 'hang')[]]>([
+    ['while it runs', ['hang']],
+    ['while it waits for the next try', [later('busy')]],
+  ])('is cancelled %s', async (_, answers) => {
+    const { clock, executor } = setUp(answers)
+    const end = new AbortController()
+    clock.after(500, () => end.abort())
+    const ending = await finish(clock, executor.execute(effect, end.signal, false))
+    expect(ending).toEqual({ kind: 'aborted' })
+    expect(clock.elapsedMs).toBe(500)
+  })
+})
+
+describe('an effect that needs a service', () => {
+  const serviceOf = () => 'model'
+
+  test('waits for the service when its tries are spent', async () => {
+    const { clock, executor } = setUp([later('overloaded')], { serviceOf })
+    const ending = await finish(clock, executor.execute(effect, signal(), false))
+    expect(ending).toEqual({ kind: 'unavailable', reason: 'overloaded: overloaded' })
+  })
+
+  test('says until when, where the service asked for a long wait', async () => {
+    const { clock, executor } = setUp([later('limit', 7_200_000)], { serviceOf })
+    const nowMs = clock.nowMs()
+    const ending = await finish(clock, executor.execute(effect, signal(), false))
+    expect(ending).toMatchObject({ kind: 'unavailable', untilMs: nowMs + 7_200_000 })
+    expect(clock.elapsedMs).toBe(0)
+  })
+
+  test("keeps others from asking while it waits: one agent's 429 is everybody's", async () => {
+    const { clock, calls, executor } = setUp([later('limit', 30_000), done], { serviceOf })
+    const first = executor.execute(effect, signal(), false)
+    await new Promise((resolve) => setImmediate(resolve))
+    const second = executor.execute({ ...effect, id: 'b:1.0' as EffectId }, signal(), false)
+    await finish(clock, Promise.all([first, second]))
+    expect(calls).toEqual([0, 30_000, 30_000])
+  })
+
+  test('shares its places: no more than the limit run at once', async () => {
+    const { clock, calls, executor } = setUp(['hang'], { serviceOf, policy: { attemptsMax: 1 } })
+    const all = ['a', 'b', 'c'].map((id) =>
+      executor.execute({ ...effect, id: `${id}:1.0` as EffectId }, signal(), false),
+    )
+    await finish(clock, Promise.all(all))
+    expect(calls).toEqual([0, 0, 10_000])
+  })
+
+  test('is not even tried when the service failed five times in a row, until it answers', async () => {
+    const { clock, calls, executor } = setUp([later('down')], {
+      serviceOf,
+      policy: { attemptsMax: 5 },
+    })
+    await finish(clock, executor.execute(effect, signal(), false))
+    expect(calls).toHaveLength(5)
+    const ending: Ending = await executor.execute(effect, signal(), false)
+    expect(ending).toEqual({ kind: 'unavailable', reason: 'model is out' })
+    expect(calls).toHaveLength(5)
+    expect(await executor.probeAll(signal())).toBe(true)
+    await finish(clock, executor.execute(effect, signal(), false))
+    expect(calls).toHaveLength(10)
+  })
+})
+
+describe('probing', () => {
+  const probing = (probe: Service['probe']) => {
+    const clock = new SimClock()
+    const services = { good: { probe: async () => true }, other: { probe } }
+    return {
+      clock,
+      executor: new Executor({ handlers: {}, services, blobs, clock, random: () => 0 }),
+    }
+  }
+  test.each<[string, Service['probe'], boolean]>([
+    ['all answer', async () => true, true],
+    ['one does not', async () => false, false],
+    ['one throws', async () => Promise.reject(new Error('x')), false],
+    ['one hangs', () => new Promise(() => {}), false],
+  ])('when %s', async (_, probe, healthy) => {
+    const { clock, executor } = probing(probe)
+    expect(await finish(clock, executor.probeAll(signal()))).toBe(healthy)
+  })
+})

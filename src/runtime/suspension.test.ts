@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import { obedient, openStage, THINK } from '../../test/drill/obedient-role.ts'
+import { EFFECT_FINISHED } from '../agents/role.ts'
+import type { Json } from '../agents/values.ts'
+import { coderD } from '../machines/tables/coder-d.ts'
+
+const MINUTE_MS = 60_000
+const toSetup: Json = { move: { event: 'story_assigned', to: 'SETUP' } }
+
+describe('suspension', () => {
+  test('an outage suspends, mail waits, and the return of the service restores', async () => {
+    const { stage, carriedOut } = await openStage()
+    await stage.deliver('do', toSetup)
+    stage.serviceUp = false
+    await stage.deliver('do', THINK)
+    await stage.pass(1_000)
+    expect(stage.agent()).toMatchObject({ state: 'SUSPEND', suspendedFrom: 'SETUP' })
+    await stage.deliver('do', { set: { later: true } })
+    await stage.pass(MINUTE_MS)
+    expect(stage.agent().data).toEqual({})
+    stage.serviceUp = true
+    await stage.pass(30_000)
+    expect(stage.agent()).toMatchObject({
+      state: 'SETUP',
+      suspendedFrom: null,
+      timers: {},
+      data: { later: true, told: [EFFECT_FINISHED] },
+    })
+    expect(carriedOut).toHaveLength(1)
+    expect(stage.lastRow()?.eventId).toBe(carriedOut[0])
+  })
+
+  test('ends in ERROR after 15 minutes, and the behaviour is told', async () => {
+    const { stage } = await openStage()
+    stage.serviceUp = false
+    await stage.deliver('do', THINK)
+    await stage.pass(14 * MINUTE_MS)
+    expect(stage.agent().state).toBe('SUSPEND')
+    await stage.pass(2 * MINUTE_MS)
+    expect(stage.agent()).toMatchObject({
+      state: 'ERROR',
+      data: { told: ['suspension_timed_out'] },
+    })
+    expect(stage.disk.contents.effects.size).toBe(0)
+  })
+
+  test.each([
+    [true, 'SUSPEND'],
+    [false, 'ERROR'],
+  ])('a reset time that the provider names is waited for: %s', async (waitForReset, state) => {
+    const { stage } = await openStage(obedient(), {
+      suspension: { waitForReset },
+      handlers: {
+        think: {
+          serviceOf: () => 'model',
+          run: async () => ({
+            ok: false,
+            error: { code: 'limit', message: '', retry: 'later', retryAfterMs: 120 * MINUTE_MS },
+          }),
+        },
+      },
+    })
+    stage.serviceUp = false
+    await stage.deliver('do', THINK)
+    await stage.pass(119 * MINUTE_MS)
+    expect(stage.agent().state).toBe(state)
+    await stage.pass(20 * MINUTE_MS)
+    expect(stage.agent().state).toBe('ERROR')
+  })
+
+  test('goes on over a restart', async () => {
+    const { stage } = await openStage()
+    stage.serviceUp = false
+    await stage.deliver('do', THINK)
+    await stage.pass(1_000)
+    await stage.runtime.close()
+    await stage.open()
+    await stage.pass(MINUTE_MS)
+    expect(stage.agent().state).toBe('SUSPEND')
+    stage.serviceUp = true
+    await stage.pass(MINUTE_MS)
+    expect(stage.agent()).toMatchObject({ state: 'WAITING', data: { told: [EFFECT_FINISHED] } })
+  })
+
+  test('of a state that cannot be suspended lets only the effect wait', async () => {
+    const { stage, carriedOut } = await openStage(obedient({ machine: coderD }))
+    await stage.deliver('do', {
+      move: { event: 'failed_unrecoverably', to: 'ERROR' },
+      ...(THINK as object),
+    })
+    await stage.pass(1_000)
+    expect(carriedOut).toHaveLength(1)
+    stage.serviceUp = false
+    await stage.deliver('do', THINK)
+    await stage.pass(20 * MINUTE_MS)
+    expect(stage.agent().state).toBe('ERROR')
+    stage.serviceUp = true
+    await stage.pass(MINUTE_MS)
+    expect(carriedOut).toHaveLength(2)
+  })
+
+  test('keeps the origin of the state that was suspended', async () => {
+    const { stage } = await openStage()
+    for (const [event, to] of [
+      ['story_assigned', 'SETUP'],
+      ['workspace_ready', 'PLANNING'],
+      ['question_asked', 'QUESTION'],
+    ]) {
+      await stage.deliver('do', { move: { event, to } as Json })
+    }
+    stage.serviceUp = false
+    await stage.deliver('do', THINK)
+    await stage.pass(1_000)
+    expect(stage.agent()).toMatchObject({ state: 'SUSPEND', origin: 'PLANNING' })
+    stage.serviceUp = true
+    await stage.pass(MINUTE_MS)
+    await stage.deliver('do', { move: { event: 'question_answered', to: 'PLANNING' } })
+    expect(stage.agent()).toMatchObject({ state: 'PLANNING', origin: null })
+  })
+})
