@@ -10,6 +10,7 @@ function machine(commands: string[], installable: Record<string, string>, obstac
   const asked: string[][] = []
   return {
     asked,
+    isRoot: () => obstacle === undefined,
     isInstalled: (command: string) => commands.includes(command),
     whyNotInstallable: () => obstacle,
     async install(names: readonly string[]) {
@@ -50,4 +51,20 @@ test('an installation that failed skips only the suites that needed it', async (
   const { runnable, skips } = await selectSuites([plain, terminal], machine(['tmux'], {}))
   expect(runnable).toEqual([plain])
   expect(skips).toEqual(['terminal: the installation failed; to run it: apt-get install ripgrep'])
+})
+
+test('what needs root is skipped by name for anybody else', async () => {
+  const disk: Suite = { name: 'disk', include: [], needsRoot: 'to mount a small disk' }
+  const asUser = await selectSuites(
+    [plain, disk],
+    machine([], {}, 'only root may install packages'),
+  )
+  expect(asUser).toEqual({
+    runnable: [plain],
+    skips: ['disk: only root is allowed to mount a small disk'],
+  })
+  expect(await selectSuites([plain, disk], machine([], {}))).toEqual({
+    runnable: [plain, disk],
+    skips: [],
+  })
 })

@@ -20,12 +20,17 @@ export async function selectSuites(
   const wanted = new Set(suites.flatMap(missing))
   if (wanted.size > 0 && obstacle === undefined) await system.install([...wanted])
 
-  const skips = suites
-    .filter((suite) => missing(suite).length > 0)
-    .map((suite) => {
-      const packages = missing(suite).join(' ')
-      const reason = obstacle ?? 'the installation failed'
-      return `${suite.name}: ${reason}; to run it: apt-get install ${packages}`
-    })
-  return { runnable: suites.filter((suite) => missing(suite).length === 0), skips }
+  const skips = suites.flatMap((suite) => {
+    if (suite.needsRoot !== undefined && !system.isRoot()) {
+      return [{ suite, why: `${suite.name}: only root is allowed ${suite.needsRoot}` }]
+    }
+    const packages = missing(suite).join(' ')
+    if (packages === '') return []
+    const reason = obstacle ?? 'the installation failed'
+    return [{ suite, why: `${suite.name}: ${reason}; to run it: apt-get install ${packages}` }]
+  })
+  return {
+    runnable: suites.filter((suite) => !skips.some((skip) => skip.suite === suite)),
+    skips: skips.map(({ why }) => why),
+  }
 }

@@ -4,6 +4,7 @@ import { run } from './shell.ts'
 
 /** The system's commands, and the packages that bring them. */
 export interface SystemPackages {
+  isRoot(): boolean
   /** Whether a command of that name is on the PATH. */
   isInstalled(command: string): boolean
   /** Why packages cannot be installed here, or `undefined` where they can. */
@@ -14,6 +15,8 @@ export interface SystemPackages {
 
 /** Debian's packages, which only root can install. */
 export const systemPackages: SystemPackages = {
+  isRoot: () => process.getuid?.() === 0,
+
   isInstalled(command) {
     const folders = (process.env.PATH ?? '').split(delimiter)
     return folders.some((folder) => {
@@ -28,7 +31,7 @@ export const systemPackages: SystemPackages = {
 
   whyNotInstallable() {
     if (!existsSync('/etc/debian_version')) return 'this is not Debian'
-    if (process.getuid?.() !== 0) return 'only root may install packages'
+    if (!systemPackages.isRoot()) return 'only root may install packages'
     return undefined
   },
 

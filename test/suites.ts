@@ -4,6 +4,8 @@ export interface Suite {
   readonly include: readonly string[]
   /** Run on every supported Node version in CI, not only on the one at hand. */
   readonly onEveryNode?: true
+  /** What only root may do here. */
+  readonly needsRoot?: string
   /** System commands, by the Debian package that brings each. */
   readonly needs?: Readonly<Record<string, string>>
 }
@@ -14,6 +16,8 @@ export const SUITES: readonly Suite[] = [
   { name: 'cli', include: ['test/cli/*.test.ts'], onEveryNode: true },
   { name: 'conformance', include: ['test/conformance/*.test.ts'], onEveryNode: true },
   { name: 'simulation', include: ['test/simulation/*.test.ts'] },
+  { name: 'damage', include: ['test/disk/damage.test.ts'] },
+  { name: 'disk', include: ['test/disk/full.test.ts'], needsRoot: 'to mount a small disk' },
   { name: 'kill', include: ['test/kill/*.test.ts'] },
   { name: 'checks', include: ['test/checks/*.test.ts'] },
   { name: 'package', include: ['test/package/*.test.ts'] },

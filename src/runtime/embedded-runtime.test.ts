@@ -91,6 +91,22 @@ describe('runs', () => {
   })
 })
 
+describe('payloads from outside', () => {
+  const ofBytes = (bytes: number) => 'x'.repeat(bytes - 2)
+
+  test('are bounded: at the limit they are taken, one byte more is refused', async () => {
+    const { stage } = await openStage()
+    await stage.deliver('do', { effects: [{ kind: 'ask_human', input: null }] })
+    const [question] = stage.disk.contents.effects.keys()
+    const answer = (bytes: number) => stage.runtime.answer(question as EffectId, ofBytes(bytes))
+    const refusal = 'the payload has 65537 bytes, and at most 65536 fit a row: put it into a blob'
+    await expect(stage.deliver('note', ofBytes(65_537))).rejects.toThrow(refusal)
+    await expect(answer(65_537)).rejects.toThrow(refusal)
+    expect(await stage.deliver('note', ofBytes(65_536))).toBe('accepted')
+    expect(await answer(65_536)).toBe('accepted')
+  })
+})
+
 describe('answers from outside', () => {
   test('come days later, over restarts, and the first counts', async () => {
     const { stage } = await openStage()

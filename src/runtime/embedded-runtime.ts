@@ -56,7 +56,9 @@ interface Arrival {
 /** Opens the runtime of one process on a journal, and goes on with what the journal holds. */
 export async function openEmbeddedRuntime(parts: RuntimeParts): Promise<Runtime> {
   const memory = await Memory.recover(parts.journal, parts.roles)
-  return new EmbeddedRuntime(parts, memory)
+  const runtime = new EmbeddedRuntime(parts, memory)
+  await runtime.begin()
+  return runtime
 }
 
 class EmbeddedRuntime implements Runtime {
@@ -69,7 +71,7 @@ class EmbeddedRuntime implements Runtime {
   readonly #arrivals: Arrival[] = []
   readonly #idleWaiters: (() => void)[] = []
   readonly #watch: ServiceWatch
-  readonly #loop: Promise<void>
+  #loop: Promise<void> = Promise.resolve()
   #wake: () => void = () => {}
   #health: Health = { state: 'well' }
 
@@ -87,7 +89,12 @@ class EmbeddedRuntime implements Runtime {
       signal: this.#end.signal,
       restore: (agents) => this.#restore(agents),
     })
-    for (const run of memory.runs.keys()) this.#startEffectsOf(run)
+  }
+
+  /** Goes on with the open work. A service that came back meanwhile ends no suspension in ERROR. */
+  async begin(): Promise<void> {
+    await this.#watch.probeNow()
+    for (const run of this.#memory.runs.keys()) this.#startEffectsOf(run)
     this.#watch.check()
     this.#loop = this.#run().catch((error) => this.#fail(error))
   }
@@ -113,8 +120,9 @@ class EmbeddedRuntime implements Runtime {
     })
   }
 
-  deliver({ id, agent, type, payload }: Delivery): Promise<'accepted' | 'duplicate' | 'no_agent'> {
-    const admit = (turn: Turn) => {
+  async deliver({ id, agent, type, payload }: Delivery) {
+    this.#requireSmall(payload)
+    const admit = (turn: Turn): 'accepted' | 'duplicate' | 'no_agent' => {
       const resident = this.#memory.residents.get(agent)
       if (resident === undefined) return 'no_agent'
       if (turn.seen.has(id)) return 'duplicate'
@@ -126,9 +134,10 @@ class EmbeddedRuntime implements Runtime {
     return this.#submit([agent], admit, id)
   }
 
-  answer(id: EffectId, value: Json): Promise<'accepted' | 'not_open'> {
+  async answer(id: EffectId, value: Json) {
+    this.#requireSmall(value)
     const open = this.#memory.effects.get(id)
-    return this.#submit(open === undefined ? [] : [open.agentId], (turn) => {
+    const admit = (turn: Turn): 'accepted' | 'not_open' => {
       const effect = this.#memory.effects.get(id)
       const resident = effect && this.#memory.residents.get(effect.agentId)
       if (effect === undefined || resident === undefined || !this.#isAnswered(effect)) {
@@ -136,7 +145,8 @@ class EmbeddedRuntime implements Runtime {
       }
       turn.finishEffect(effect, { ok: true, value }, resident)
       return 'accepted'
-    })
+    }
+    return this.#submit(open === undefined ? [] : [open.agentId], admit)
   }
 
   pause(run: RunId): Promise<void> {
@@ -149,6 +159,7 @@ class EmbeddedRuntime implements Runtime {
   }
 
   async resume(run: RunId): Promise<void> {
+    await this.#watch.probeNow()
     await this.#setStatus(run, 'running')
     const { agentsWithMail } = await this.#parts.journal.recover()
     for (const agent of agentsWithMail) this.#memory.residents.markReady(agent)
@@ -181,6 +192,16 @@ class EmbeddedRuntime implements Runtime {
     this.#memory.effects.abortAll()
     this.#wake()
     await this.#loop
+  }
+
+  /** Rows stay small, so that a journal of years stays fast. */
+  #requireSmall(payload: Json): void {
+    const bytes = Buffer.byteLength(JSON.stringify(payload))
+    const { payloadBytesMax } = this.#limits
+    if (bytes <= payloadBytesMax) return
+    throw new RangeError(
+      `the payload has ${bytes} bytes, and at most ${payloadBytesMax} fit a row: put it into a blob`,
+    )
   }
 
   #setStatus(id: RunId, status: RunStatus): Promise<void> {

@@ -24,6 +24,8 @@ export interface Limits {
   readonly rowsPerTurnMax: number
   /** How many agents without mail are kept in memory. */
   readonly residentsMax: number
+  /** The longest payload from outside, as JSON; what is larger belongs into a blob. */
+  readonly payloadBytesMax: number
 }
 
 export const DEFAULT_LIMITS: Limits = {
@@ -32,6 +34,7 @@ export const DEFAULT_LIMITS: Limits = {
   restartWindowMs: 600_000,
   rowsPerTurnMax: 1_000,
   residentsMax: 512,
+  payloadBytesMax: 65_536,
 }
 
 /** What one event did to its agent. Nothing of it has happened yet: it is all for one commit. */

@@ -82,6 +82,19 @@ describe('suspension', () => {
     expect(stage.agent()).toMatchObject({ state: 'WAITING', data: { told: [EFFECT_FINISHED] } })
   })
 
+  test('whose time ran out while nothing ran is not failed when the service is back', async () => {
+    const { stage } = await openStage()
+    stage.serviceUp = false
+    await stage.deliver('do', THINK)
+    await stage.pass(1_000)
+    await stage.runtime.close()
+    await stage.pass(60 * MINUTE_MS)
+    stage.serviceUp = true
+    await stage.open()
+    await stage.pass(1_000)
+    expect(stage.agent()).toMatchObject({ state: 'WAITING', data: { told: [EFFECT_FINISHED] } })
+  })
+
   test('of a state that cannot be suspended lets only the effect wait', async () => {
     const { stage, carriedOut } = await openStage(obedient({ machine: coderD }))
     await stage.deliver('do', {

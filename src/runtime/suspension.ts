@@ -44,14 +44,20 @@ export class ServiceWatch {
     })
   }
 
+  /** Asks at once, where somebody waits. */
+  async probeNow(): Promise<boolean> {
+    const { executor, effects, signal, restore } = this.#parts
+    if (effects.waitingCount === 0 || signal.aborted) return false
+    const answering = await executor.probeAll(signal)
+    if (answering && !signal.aborted) restore(effects.agentsWaiting())
+    return answering
+  }
+
   async #watch(): Promise<void> {
-    const { clock, executor, effects, policy, signal, restore } = this.#parts
-    while (effects.waitingCount > 0) {
+    const { clock, effects, policy, signal } = this.#parts
+    while (effects.waitingCount > 0 && !signal.aborted) {
       await sleepUntil(clock, clock.nowMs() + policy.probeIntervalMs, signal)
-      if (signal.aborted) return
-      if (!(await executor.probeAll(signal)) || signal.aborted) continue
-      restore(effects.agentsWaiting())
-      return
+      if (await this.probeNow()) return
     }
   }
 }

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunId } from '../../src/agents/values.ts'
-import { openSqliteJournalReader } from '../../src/journal/sqlite/sqlite-journal.ts'
+import {
+  openSqliteJournal,
+  openSqliteJournalReader,
+} from '../../src/journal/sqlite/sqlite-journal.ts'
 import type { StoredRow } from '../../src/runtime/records.ts'
 import { replay } from '../../src/runtime/replay.ts'
 import { Random } from '../drill/random.ts'
@@ -103,4 +106,22 @@ test(`${KILLS} kills: nothing acknowledged is lost, no outcome is recorded twice
   )
   expect(recoveriesMs.length).toBe(KILLS)
   expect(p99Ms).toBeLessThan(RECOVERY_MS_MAX)
+})
+
+test('a second process on the same folder is refused by name, until the first is gone', async () => {
+  const shared = join(folder, 'shared')
+  const args = [`${bundle}/worker.mjs`, shared, '0', '100000']
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  await new Promise((resolve) => child.stdout.once('data', resolve))
+  await expect(openSqliteJournal(shared)).rejects.toThrow(
+    new RegExp(`is in use by process ${child.pid} on .+ since 20.+ Stop that process`),
+  )
+  const reader = await openSqliteJournalReader(shared)
+  expect(await reader.readRuns()).toHaveLength(1)
+  await reader.close()
+  child.kill('SIGKILL')
+  await ended
+  const journal = await openSqliteJournal(shared)
+  await journal.close()
 })

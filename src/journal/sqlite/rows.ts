@@ -5,6 +5,7 @@ import type {
   AgentRecord,
   EffectRecord,
   InboxEvent,
+  JournalRow,
   RowKind,
   RunRecord,
   RunStatus,
@@ -22,7 +23,7 @@ type AgentRest = Omit<
 >
 
 /** A checksum over columns: SQLite notices a damaged page, not a damaged value on it. */
-export function checksum(...columns: readonly (string | number | null)[]): number {
+function checksum(...columns: readonly (string | number | null)[]): number {
   return crc32(columns.join('\0'))
 }
 
@@ -53,22 +54,27 @@ export function toRun(row: Row): RunRecord {
   }
 }
 
+/** The checksum of an agent's columns. */
+export function agentChecksum(agent: AgentRecord, rest: string): number {
+  const { key, id, runKey, role, machine, state, seq } = agent
+  return checksum(key, id, runKey, role, machine, state, seq, rest)
+}
+
 export function toAgent(row: Row): AgentRecord {
-  const state = row.state as string | null
-  const seq = Number(row.seq)
   const rest = String(row.rest)
-  verify(`agent ${row.id}`, row.checksum, checksum(state, seq, rest))
-  return {
+  const agent: AgentRecord = {
     key: Number(row.key),
     id: row.id as AgentId,
     run: row.run_id as RunId,
     runKey: Number(row.run),
     role: String(row.role),
     machine: String(row.machine),
-    state,
-    seq,
-    ...(JSON.parse(rest) as AgentRest),
+    state: row.state as string | null,
+    seq: Number(row.seq),
+    ...parse<AgentRest>(`agent ${row.id}`, rest),
   }
+  verify(`agent ${row.id}`, row.checksum, agentChecksum(agent, rest))
+  return agent
 }
 
 export function toInboxEvent(row: Row): InboxEvent {
@@ -107,34 +113,46 @@ export function toTimer(row: Row): TimerRecord {
   }
 }
 
+/** The checksum of a row's columns. */
+export function rowChecksum(row: JournalRow, body: string): number {
+  const { run, agent, agentSeq, atMs, kind, eventId, eventType, from, to, move } = row
+  return checksum(run, agent, agentSeq, atMs, kind, eventId, eventType, from, to, move, body)
+}
+
 export function toStoredRow(row: Row): StoredRow {
-  const eventId = row.event_id as EventId
-  const from = row.from_state as string | null
-  const to = row.to_state as string | null
-  const agentSeq = Number(row.agent_seq)
   const body = String(row.body)
-  verify(`row ${row.seq}`, row.checksum, checksum(agentSeq, eventId, from, to, body))
-  return {
+  const stored: StoredRow = {
     seq: Number(row.seq),
     run: Number(row.run),
     agent: Number(row.agent),
     agentId: row.agent_id as AgentId,
-    agentSeq,
+    agentSeq: Number(row.agent_seq),
     atMs: Number(row.at_ms),
     kind: row.kind as RowKind,
-    eventId,
+    eventId: row.event_id as EventId,
     eventType: String(row.event_type),
-    from,
-    to,
+    from: row.from_state as string | null,
+    to: row.to_state as string | null,
     move: row.move as string | null,
-    body: JSON.parse(body),
+    body: parse(`row ${row.seq}`, body),
+  }
+  verify(`row ${row.seq}`, row.checksum, rowChecksum(stored, body))
+  return stored
+}
+
+function parse<T>(what: string, text: string): T {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw damaged(what, error)
   }
 }
 
 function verify(what: string, stored: SqlValue | undefined, computed: number): void {
-  if (Number(stored) === computed) return
-  throw new JournalError(
-    'damaged',
-    `${what} is damaged: its content does not match its checksum. Keep a copy of the state folder, and restore it from a backup.`,
-  )
+  if (Number(stored) !== computed) throw damaged(what)
+}
+
+function damaged(what: string, cause?: unknown): JournalError {
+  const message = `${what} is damaged: its content does not match its checksum. Keep a copy of the state folder, and restore it from a backup.`
+  return new JournalError('damaged', message, { cause })
 }

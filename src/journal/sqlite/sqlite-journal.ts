@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentId, EventId, RunId } from '../../agents/values.ts'
 import type { Batch, Journal, JournalReader, LoadedAgent, Recovery } from '../../runtime/journal.ts'
@@ -7,8 +7,9 @@ import { StateFolderError } from '../state-folder-error.ts'
 import { type Database, openDatabase } from './driver.ts'
 import { migrate } from './migrate.ts'
 import {
-  checksum,
+  agentChecksum,
   restOf,
+  rowChecksum,
   toAgent,
   toEffect,
   toInboxEvent,
@@ -34,6 +35,7 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
     // The folder lies in the user's repository and is none of its business.
     writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 })
     lock = await takeWriterLock(folder)
+    prepareFile(path)
     database = await openDatabase(path)
     database.exec(`
       PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
@@ -60,6 +62,7 @@ export async function openSqliteJournalReader(folder: string): Promise<JournalRe
   }
   let database: Database | undefined
   try {
+    prepareFile(path)
     database = await openDatabase(path, true)
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     checkIntegrity(database)
@@ -71,9 +74,28 @@ export async function openSqliteJournalReader(folder: string): Promise<JournalRe
   }
 }
 
+/** Makes the file for its owner alone. SQLite takes a short file for an empty database: we do not. */
+function prepareFile(path: string): void {
+  const descriptor = openSync(path, existsSync(path) ? 'r' : 'a+', 0o600)
+  try {
+    const head = Buffer.alloc(16)
+    const length = readSync(descriptor, head, 0, head.length, 0)
+    if (length > 0 && head.toString('latin1') !== 'SQLite format 3\0') {
+      throw damagedFile('the file is not a database')
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
 function checkIntegrity(database: Database): void {
   const problem = database.prepare('PRAGMA quick_check(1)').get()?.quick_check
-  if (problem !== 'ok') throw Object.assign(new Error(String(problem)), { errcode: 11 })
+  if (problem !== 'ok') throw damagedFile(String(problem))
+}
+
+/** What SQLite says of such a file itself, where it notices. */
+function damagedFile(problem: string): Error {
+  return Object.assign(new Error(problem), { errcode: 11 })
 }
 
 function explain(error: unknown, folder: string, path: string): Error {
@@ -167,8 +189,16 @@ class SqliteJournal implements Journal {
   }
 
   async close(): Promise<void> {
-    this.#database.close()
-    this.#lock?.release()
+    try {
+      // The whole journal is in one file when nobody writes it.
+      if (this.#lock !== undefined) this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } finally {
+      // The packaged SQLite lets go of its files when its statements are collected, not before.
+      for (const name of Object.keys(this.#sql))
+        delete (this.#sql as Partial<Statements>)[name as keyof Statements]
+      this.#database.close()
+      this.#lock?.release()
+    }
   }
 
   #write(batch: Batch): void {
@@ -179,13 +209,13 @@ class SqliteJournal implements Journal {
     for (const agent of batch.agents) {
       const { key, id, runKey, role, machine, state, seq } = agent
       const rest = restOf(agent)
-      const sum = checksum(state, seq, rest)
+      const sum = agentChecksum(agent, rest)
       sql.putAgent.run(key, id, runKey, role, machine, state, seq, rest, sum)
     }
     for (const row of batch.rows) {
       const { run, agent, agentSeq, atMs, kind, eventId, eventType, from, to, move } = row
       const body = JSON.stringify(row.body)
-      const sum = checksum(agentSeq, eventId, from, to, body)
+      const sum = rowChecksum(row, body)
       sql.addRow.run(
         run,
         agent,

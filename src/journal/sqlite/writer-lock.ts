@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { StateFolderError } from '../state-folder-error.ts'
@@ -18,7 +18,9 @@ export async function takeWriterLock(folder: string): Promise<WriterLock> {
   const holderFile = join(folder, 'writer.json')
   let database: Database | undefined
   try {
-    database = await openDatabase(join(folder, 'writer.lock'))
+    const lockFile = join(folder, 'writer.lock')
+    closeSync(openSync(lockFile, 'a', 0o600))
+    database = await openDatabase(lockFile)
     database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
   } catch (error) {
     database?.close()

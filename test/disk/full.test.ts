@@ -1,0 +1,95 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import {
+  openSqliteJournal,
+  openSqliteJournalReader,
+} from '../../src/journal/sqlite/sqlite-journal.ts'
+import { replay } from '../../src/runtime/replay.ts'
+import { makeFolder, openState, RUN } from './state.ts'
+
+const DISK_BYTES = 4 * 1024 * 1024
+
+let disk: string
+let remove: () => void
+
+const mount = (...options: string[]) =>
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options.join(','), 'tmpfs', disk])
+
+beforeEach(() => {
+  ;({ folder: disk, remove } = makeFolder())
+  mount(`size=${DISK_BYTES}`)
+})
+
+/** The packaged SQLite keeps a closed database's files until its statements are collected. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
+}
+
+afterEach(() => {
+  collectGarbage()
+  execFileSync('umount', ['--lazy', disk])
+  remove()
+})
+
+test('a full disk is waited for: nothing acknowledged is lost, and it goes on by itself', async () => {
+  const state = await openState(join(disk, 'state'))
+  const filler = join(disk, 'filler')
+  writeFileSync(filler, Buffer.alloc(2 * 1024 * 1024))
+  const acknowledged: string[] = []
+  const waiting: Promise<void>[] = []
+  for (let i = 0; state.runtime.health().state === 'well'; i += 1) {
+    expect(i).toBeLessThan(1_000)
+    const delivery = state.note(`n${i}`, 'x'.repeat(20_000))
+    waiting.push(
+      delivery.then(() => {
+        acknowledged.push(`n${i}`)
+      }),
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(state.runtime.health()).toMatchObject({
+    state: 'waiting_for_journal',
+    error: expect.stringContaining('the disk is full; free some space'),
+  })
+  const before = [...acknowledged]
+  expect(before.length).toBeGreaterThan(0)
+  expect(before.length).toBeLessThan(waiting.length)
+
+  rmSync(filler)
+  await Promise.all(waiting)
+  await vi.waitUntil(() => state.runtime.health().state === 'well')
+  await state.close()
+
+  const journal = await openSqliteJournalReader(join(disk, 'state'))
+  const ids = new Set<string>()
+  const { differences } = await replay(journal, RUN, { onRow: (row) => ids.add(row.eventId) })
+  await journal.close()
+  expect(differences).toEqual([])
+  expect(acknowledged.filter((id) => !ids.has(id))).toEqual([])
+})
+
+test('a read-only folder is refused with what to do, and nothing is lost', async () => {
+  const folder = join(disk, 'state')
+  const state = await openState(folder)
+  await state.note('n1', 'kept')
+  await state.close()
+  await vi.waitUntil(() => {
+    collectGarbage()
+    return spawnSync('mount', ['-o', 'remount,ro', disk]).status === 0
+  }, 10_000)
+  await expect(openSqliteJournal(folder)).rejects.toThrow(
+    /is read-only \(EROFS\). Make it writable/,
+  )
+  await expect(openSqliteJournal(join(disk, 'other'))).rejects.toThrow(
+    /cannot be made \(\w+\)\. Choose a folder/,
+  )
+  execFileSync('mount', ['-o', 'remount,rw', disk])
+  const again = await openState(folder)
+  expect(await again.note('n1', 'kept')).toBe('duplicate')
+  await again.close()
+})
