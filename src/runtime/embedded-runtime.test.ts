@@ -133,6 +133,27 @@ describe('answers from outside', () => {
     expect(await stage.runtime.answer('x:1.0' as EffectId, 'me')).toBe('not_open')
   })
 
+  test('an effect that is cancelled is ended when that is durable, not before', async () => {
+    const aborted: boolean[] = []
+    const { stage } = await openStage(obedient(), {
+      handlers: {
+        think: {
+          run: (effect, { signal }) =>
+            new Promise<never>(() => {
+              signal.addEventListener('abort', () =>
+                aborted.push(stage.lastRow()?.body.cancelled?.includes(effect.id) ?? false),
+              )
+            }),
+        },
+      },
+    })
+    await stage.deliver('do', THINK)
+    const [effect] = stage.disk.contents.effects.keys()
+    await stage.deliver('do', { cancel: [effect as string] })
+    expect(aborted).toEqual([true])
+    await stage.runtime.idle()
+  })
+
   test('a cancelled question is closed', async () => {
     const { stage } = await openStage()
     await stage.deliver('do', { effects: [{ kind: 'ask_human', input: null }] })

@@ -197,8 +197,9 @@ class EmbeddedRuntime implements Runtime {
     })
   }
 
-  /** What a turn asked for is durable: its effects may run. */
+  /** What a turn asked for is durable: now it may be done. */
   #publish(turn: Turn): void {
+    for (const work of turn.ended) work.abort()
     for (const id of turn.started) this.#startEffect(id)
     this.#watch.check()
   }

@@ -35,16 +35,17 @@ export class OpenEffects {
     return this.#effects.get(id)?.record
   }
 
-  /** Forgets an effect, and ends the work on it. */
-  remove(id: EffectId): void {
+  /** Forgets an effect. Work on it goes on until somebody aborts what is given back. */
+  remove(id: EffectId): AbortController | undefined {
     const open = this.#effects.get(id)
-    if (open === undefined) return
+    if (open === undefined) return undefined
     if (open.record.waiting) this.#waiting -= 1
-    this.#end(open)
+    if (open.running !== undefined) this.#running -= 1
     this.#effects.delete(id)
     const siblings = this.#byAgent.get(open.record.agentId)
     siblings?.delete(id)
     if (siblings?.size === 0) this.#byAgent.delete(open.record.agentId)
+    return open.running
   }
 
   setWaiting(id: EffectId, waiting: boolean): void {

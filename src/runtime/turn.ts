@@ -31,7 +31,9 @@ export class Turn {
   readonly nowMs: number
   /** Ids from outside that were accepted before, in an earlier turn or in this one. */
   readonly seen: Set<EventId>
+  /** Effects that may run once the turn is durable, and work that is then to be ended. */
   readonly started: EffectId[] = []
+  readonly ended: AbortController[] = []
   readonly #memory: Memory
   readonly #limits: Limits
   readonly #unread: Letter[] = []
@@ -192,6 +194,7 @@ export class Turn {
 
   #close(id: EffectId): void {
     this.batch.removeEffect(id)
-    this.#memory.effects.remove(id)
+    const work = this.#memory.effects.remove(id)
+    if (work !== undefined) this.ended.push(work)
   }
 }
