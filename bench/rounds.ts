@@ -21,7 +21,10 @@ export interface Rounds {
   readonly p99Ms: number
 }
 
-/** Runs subjects in turn, so that a busy machine slows all of them; rates are medians of rounds. */
+/**
+ * Runs subjects in turn, so that a busy machine slows all of them, after a round to warm up that
+ * does not count. Rates are medians of rounds.
+ */
 export async function takeTurns<Name extends string>(
   subjects: Readonly<Record<Name, DurableSubject>>,
   rounds: number,
@@ -29,8 +32,11 @@ export async function takeTurns<Name extends string>(
 ): Promise<Record<Name, Rounds>> {
   const names = Object.keys(subjects) as Name[]
   const results = new Map<Name, Round[]>(names.map((name) => [name, []]))
-  for (let round = 0; round < rounds; round += 1) {
-    for (const name of names) results.get(name)?.push(await subjects[name].run(roundMs))
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const name of names) {
+      const result = await subjects[name].run(roundMs)
+      if (round > 0) results.get(name)?.push(result)
+    }
   }
   return Object.fromEntries(
     names.map((name) => [name, summarise(results.get(name) ?? [])]),
@@ -58,6 +64,20 @@ export async function keepDelivering(
   await Promise.all(Array.from({ length: lanes }, (_, lane) => runLane(lane)))
   const elapsedMs = performance.now() - startedMs
   return { transitions: latenciesMs.length, elapsedMs, latenciesMs }
+}
+
+/** Does synchronous work again and again; each time is one latency for all its transitions. */
+export function keepWorking(roundMs: number, transitionsEach: number, work: () => void): Round {
+  const latenciesMs: number[] = []
+  const startedMs = performance.now()
+  let nowMs = startedMs
+  while (nowMs - startedMs < roundMs) {
+    const begunMs = nowMs
+    work()
+    nowMs = performance.now()
+    for (let i = 0; i < transitionsEach; i += 1) latenciesMs.push(nowMs - begunMs)
+  }
+  return { transitions: latenciesMs.length, elapsedMs: nowMs - startedMs, latenciesMs }
 }
 
 function summarise(rounds: readonly Round[]): Rounds {

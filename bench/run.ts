@@ -2,11 +2,20 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { show } from '../scripts/shell.ts'
+import { idleCost } from './cases/idle.ts'
+import { journalRate } from './cases/journal.ts'
 import { packageSize } from './cases/package.ts'
+import { recovery } from './cases/recover.ts'
 import { stepLookup } from './cases/step.ts'
 import { type BenchmarkCase, drawReport, reportOf } from './report.ts'
 
-const CASES: Readonly<Record<string, BenchmarkCase>> = { step: stepLookup, package: packageSize }
+const CASES: Readonly<Record<string, BenchmarkCase>> = {
+  step: stepLookup,
+  journal: journalRate,
+  recover: recovery,
+  idle: idleCost,
+  package: packageSize,
+}
 
 /** Installs the peers unless exactly the pinned versions are there. */
 async function installPeers(): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createActor, createMachine } from 'xstate'
 import { openDatabase } from '../../src/journal/sqlite/driver.ts'
-import { type DurableSubject, keepDelivering } from '../rounds.ts'
+import { type DurableSubject, keepWorking } from '../rounds.ts'
 import { PRAGMAS } from '../subjects/raw-sqlite.ts'
 import { ONWARD } from '../subjects/walk.ts'
 
@@ -23,15 +23,18 @@ export async function openXstate(folder: string, agents: number): Promise<Durabl
   const states = moves.map(([from, { event, to }]) => [from, { on: { [event]: to } }])
   const logic = createMachine({ initial: 'WAITING', states: Object.fromEntries(states) })
   const actors = Array.from({ length: agents }, () => createActor(logic).start())
+  let turn = 0
+  const sendNext = () => {
+    const lane = turn % agents
+    turn += 1
+    const actor = actors[lane] as (typeof actors)[number]
+    const state = String(actor.getSnapshot().value)
+    actor.send({ type: ONWARD[state]?.event ?? '' })
+    put.run(lane, JSON.stringify(actor.getPersistedSnapshot()))
+  }
   return {
-    // The driver is synchronous, so more deliveries at a time would only wait for each other.
-    run: (roundMs) =>
-      keepDelivering(agents, roundMs, async (lane) => {
-        const actor = actors[lane] as (typeof actors)[number]
-        const state = String(actor.getSnapshot().value)
-        actor.send({ type: ONWARD[state]?.event ?? '' })
-        put.run(lane, JSON.stringify(actor.getPersistedSnapshot()))
-      }),
+    // The driver is synchronous: more than one event at a time would only wait for each other.
+    run: async (roundMs) => keepWorking(roundMs, 1, sendNext),
     async close() {
       for (const actor of actors) actor.stop()
       database.close()

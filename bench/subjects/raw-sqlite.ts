@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { openDatabase } from '../../src/journal/sqlite/driver.ts'
 import { migrate } from '../../src/journal/sqlite/migrate.ts'
 import { prepareStatements, type Statements } from '../../src/journal/sqlite/statements.ts'
-import type { DurableSubject } from '../rounds.ts'
+import { type DurableSubject, keepWorking } from '../rounds.ts'
 import { eventId } from './slipway.ts'
 import { walker } from './walk.ts'
 
@@ -58,18 +58,7 @@ export async function openRawSqlite(
   }
 
   return {
-    async run(roundMs) {
-      const latenciesMs: number[] = []
-      const startedMs = performance.now()
-      let nowMs = startedMs
-      while (nowMs - startedMs < roundMs) {
-        const begunMs = nowMs
-        writeBatch()
-        nowMs = performance.now()
-        for (let i = 0; i < batchSize; i += 1) latenciesMs.push(nowMs - begunMs)
-      }
-      return { transitions: latenciesMs.length, elapsedMs: nowMs - startedMs, latenciesMs }
-    },
+    run: async (roundMs) => keepWorking(roundMs, batchSize, writeBatch),
     async close() {
       database.close()
     },

@@ -10,7 +10,7 @@ import { type DurableSubject, keepDelivering } from '../rounds.ts'
 import { ANSWERED_KIND, walker } from './walk.ts'
 
 /** The run that all agents of a benchmark belong to. */
-export const RUN = 'run-1' as RunId
+const RUN = 'run-1' as RunId
 
 /** The runtime on the journal of a folder, as the product opens it, with walkers as its agents. */
 export function openWalkers(folder: string, journal: Journal): Promise<Runtime> {
