@@ -20,7 +20,7 @@ const CHECKSUM = 3_000_000_000
 
 /**
  * The limit: the rows, snapshots and accepted ids of the same events, in the same schema through
- * the same prepared statements, `batchSize` events a transaction. Nothing is looked up, decided,
+ * the same prepared statements, `batchSize` events a transaction. No row is looked up, decided,
  * turned into JSON or checked.
  */
 export async function openRawSqlite(
@@ -41,14 +41,16 @@ export async function openRawSqlite(
   const writeBatch = () => {
     sql.begin.run()
     const nowMs = Date.now()
+    const ids: string[] = []
     for (let i = 0; i < batchSize; i += 1) {
       const agent = number % agents
       number += 1
       const seq = (seqs[agent] ?? 0) + 1
       seqs[agent] = seq
       addRow(sql, agent, seq, nowMs, eventId(number))
-      sql.accept.run(eventId(number))
+      ids.push(eventId(number))
     }
+    sql.accept.run(JSON.stringify(ids))
     // A snapshot is written once a transaction, however many rows its agent has in it.
     for (let i = 0; i < Math.min(agents, batchSize); i += 1) {
       const agent = (number - 1 - i) % agents

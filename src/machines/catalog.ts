@@ -18,9 +18,16 @@ export const MACHINES: readonly Machine[] = [
   coordinator2,
 ]
 
+const BY_NAME: ReadonlyMap<string, Machine> = new Map(
+  MACHINES.flatMap((machine) => [
+    [machine.id, machine],
+    [machine.name, machine],
+  ]),
+)
+
 /** The machine of that name (`coder@F`), or the default revision of that id (`coder`). */
 export function findMachine(name: string): Machine | undefined {
-  return MACHINES.findLast((machine) => machine.name === name || machine.id === name)
+  return BY_NAME.get(name)
 }
 
 /** Whether this revision is the one that runs when none is configured. */

@@ -6,6 +6,8 @@ import type { MachineTable } from './table.ts'
 export type Machine<T extends MachineTable = MachineTable> = T & {
   readonly name: string
   readonly lookup: Lookup
+  /** The states that return to the state they were entered from. */
+  readonly returning: readonly string[]
 }
 
 /** The states of a machine, with those that the overlay adds. */
@@ -38,7 +40,13 @@ export function defineMachine<const T extends MachineTable>(
     ...(table as T),
     name: `${table.id}@${table.revision}`,
     lookup: buildLookup(table),
+    returning: returningStates(table),
   })
+}
+
+function returningStates(table: MachineTable): string[] {
+  const rows = table.transitions.filter((row) => row.toOrigin)
+  return [...new Set(rows.flatMap(({ from }) => from ?? []))]
 }
 
 function freezeDeeply<T extends object>(value: T): T {

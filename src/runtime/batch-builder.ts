@@ -9,15 +9,13 @@ import type {
   TimerRecord,
 } from './records.ts'
 
-type AddedEvent = InboxEvent & { readonly agentKey: number }
-
 /** Gathers what one transaction changes; what comes and goes within it is never written. */
 export class BatchBuilder {
   readonly #id: string
   readonly #rows: JournalRow[] = []
   readonly #runs = new Map<number, RunRecord>()
   readonly #agents = new Map<number, AgentRecord>()
-  readonly #inboxAdded = new Map<number, AddedEvent>()
+  readonly #inboxAdded = new Map<number, InboxEvent>()
   readonly #inboxRemoved: number[] = []
   readonly #effectsAdded = new Map<EffectId, EffectRecord>()
   readonly #effectsRemoved: EffectId[] = []
@@ -58,8 +56,8 @@ export class BatchBuilder {
     this.#accepted.push(id)
   }
 
-  addMail(event: InboxEvent, agentKey: number): void {
-    this.#inboxAdded.set(event.order, { ...event, agentKey })
+  addMail(event: InboxEvent): void {
+    this.#inboxAdded.set(event.order, event)
   }
 
   removeMail(event: InboxEvent): void {
@@ -67,9 +65,9 @@ export class BatchBuilder {
   }
 
   /** Stores how often an event was tried. */
-  replaceMail(event: InboxEvent, agentKey: number): void {
+  replaceMail(event: InboxEvent): void {
     this.removeMail(event)
-    this.addMail(event, agentKey)
+    this.addMail(event)
   }
 
   addEffect(effect: EffectRecord): void {

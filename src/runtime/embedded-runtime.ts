@@ -181,6 +181,7 @@ class EmbeddedRuntime implements Runtime {
 
   /** Rows stay small, so that a journal of years stays fast. */
   #requireSmall(payload: Json): void {
+    if (payload === null) return
     const bytes = Buffer.byteLength(JSON.stringify(payload))
     const { payloadBytesMax } = this.#limits
     if (bytes <= payloadBytesMax) return

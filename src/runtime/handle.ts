@@ -139,33 +139,47 @@ function carryOut(
   decision: Decision,
   extra: RowBody,
 ): Handled {
-  const seq = agent.seq + 1
-  const requests = [...(decision.effects ?? [])]
-  const ends = decision.move !== undefined && role.machine.terminal.includes(decision.move.to)
-  if (ends && role.recycles) {
-    requests.push({ kind: 'clean_up', input: { generation: agent.generation } })
+  const { move } = decision
+  const effects = numberEffects(agent, decision.effects ?? [])
+  const body = bodyOf(event, decision)
+  if (extra.timers !== undefined || decision.timers !== undefined) {
+    body.timers = { ...extra.timers, ...decision.timers }
   }
-  const effects = requests.map((request, i) => ({ ...request, id: effectId(agent, seq, i) }))
-  const recycling = ends && role.recycles ? effects.at(-1)?.id : undefined
-  const timers = { ...extra.timers, ...decision.timers }
-  const body: RowBody = {
-    ...(event.payload !== null && { payload: event.payload }),
-    ...(decision.set && { set: decision.set }),
-    ...(effects.length > 0 && { effects: effects.map(({ id, kind }) => ({ id, kind })) }),
-    ...(decision.send?.length && { sent: decision.send.map(({ to, type }) => ({ to, type })) }),
-    ...(Object.keys(timers).length > 0 && { timers }),
-    ...(decision.cancel?.length && { cancelled: decision.cancel }),
-    ...(decision.reason !== undefined && { reason: decision.reason }),
-    ...(decision.retry && { retry: decision.retry }),
-    ...(recycling && { recycling }),
+  if (role.recycles && move !== undefined && role.machine.terminal.includes(move.to)) {
+    const id = effectId(agent, effects.length)
+    effects.push({ id, kind: 'clean_up', input: { generation: agent.generation } })
+    body.recycling = id
   }
-  const handled = record(agent, event, decision.move ? 'moved' : 'stayed', body, decision.move)
+  if (effects.length > 0) body.effects = effects.map(({ id, kind }) => ({ id, kind }))
+  const row = rowOf(agent, event, move === undefined ? 'stayed' : 'moved', body, move)
   return {
-    ...handled,
+    agent: applyRow(agent, row),
+    row,
     messages: decision.send ?? [],
     effects,
     cancelled: decision.cancel ?? [],
+    resumesEffects: false,
   }
+}
+
+type NumberedEffect = Handled['effects'][number]
+
+function numberEffects(agent: AgentRecord, requests: readonly EffectRequest[]): NumberedEffect[] {
+  return requests.map(({ kind, input }, i) => ({ id: effectId(agent, i), kind, input }))
+}
+
+type MutableBody = { -readonly [Key in keyof RowBody]: RowBody[Key] }
+
+/** What a row says of a decision; nothing where there is nothing to say. */
+function bodyOf(event: InboxEvent, decision: Decision): MutableBody {
+  const body: MutableBody = {}
+  if (event.payload !== null) body.payload = event.payload
+  if (decision.set !== undefined) body.set = decision.set
+  if (decision.send?.length) body.sent = decision.send.map(({ to, type }) => ({ to, type }))
+  if (decision.cancel?.length) body.cancelled = decision.cancel
+  if (decision.reason !== undefined) body.reason = decision.reason
+  if (decision.retry !== undefined) body.retry = decision.retry
+  return body
 }
 
 /** Enters SUSPEND where the table allows it; elsewhere the effect alone waits. */
@@ -233,6 +247,7 @@ function bear(
   return { ...record(agent, event, 'born', { birth }, { to }), cancelled: 'all' }
 }
 
+/** Writes a row, and asks for nothing to be done. */
 function record(
   agent: AgentRecord,
   event: InboxEvent,
@@ -240,7 +255,18 @@ function record(
   body: RowBody,
   move?: { readonly event?: string; readonly to: string | null },
 ): Handled {
-  const row: JournalRow = {
+  const row = rowOf(agent, event, kind, body, move)
+  return { ...nothing(applyRow(agent, row)), row }
+}
+
+function rowOf(
+  agent: AgentRecord,
+  event: InboxEvent,
+  kind: RowKind,
+  body: RowBody,
+  move?: { readonly event?: string; readonly to: string | null },
+): JournalRow {
+  return {
     run: agent.runKey,
     agent: agent.key,
     agentId: agent.id,
@@ -254,15 +280,15 @@ function record(
     move: move?.event ?? null,
     body,
   }
-  return { ...nothing(applyRow(agent, row)), row }
 }
 
 function nothing(agent: AgentRecord): Omit<Handled, 'row'> {
   return { agent, messages: [], effects: [], cancelled: [], resumesEffects: false }
 }
 
-function effectId(agent: AgentRecord, seq: number, i: number): EffectId {
-  return `${agent.id}:${seq}.${i}` as EffectId
+/** The id of the i-th effect that the agent's next row asks for. */
+function effectId(agent: AgentRecord, i: number): EffectId {
+  return `${agent.id}:${agent.seq + 1}.${i}` as EffectId
 }
 
 /** The row that asked for the effect; one from before its birth is not this generation's. */

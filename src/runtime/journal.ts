@@ -16,7 +16,7 @@ export interface Batch {
   readonly rows: readonly JournalRow[]
   readonly runs: readonly RunRecord[]
   readonly agents: readonly AgentRecord[]
-  readonly inboxAdded: readonly (InboxEvent & { readonly agentKey: number })[]
+  readonly inboxAdded: readonly InboxEvent[]
   /** By order. */
   readonly inboxRemoved: readonly number[]
   readonly effectsAdded: readonly EffectRecord[]

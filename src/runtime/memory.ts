@@ -10,7 +10,8 @@ export class Memory {
   readonly residents: Residents
   readonly effects = new OpenEffects()
   readonly runs = new Map<RunId, RunRecord>()
-  readonly roles: ReadonlyMap<string, Role>
+  /** By name, then by machine. */
+  readonly #roles = new Map<string, Map<string, Role>>()
   nextAgentKey = 1
   nextRunKey = 1
   nextOrder = 1
@@ -19,7 +20,10 @@ export class Memory {
 
   private constructor(journal: Journal, roles: readonly Role[]) {
     this.residents = new Residents(journal)
-    this.roles = new Map(roles.map((role) => [roleKey(role.name, role.machine.name), role]))
+    for (const role of roles) {
+      const revisions = this.#roles.get(role.name) ?? new Map<string, Role>()
+      this.#roles.set(role.name, revisions.set(role.machine.name, role))
+    }
   }
 
   /** Reads the open work, so that it goes on where it was. */
@@ -45,15 +49,11 @@ export class Memory {
    * whose role is not there is left alone: its mail waits for a version that has it.
    */
   roleOf(agent: { readonly role: string; readonly machine: string }): Role | undefined {
-    return this.roles.get(roleKey(agent.role, agent.machine))
+    return this.#roles.get(agent.role)?.get(agent.machine)
   }
 
   /** The role that new agents of that name get: the last of the name. */
   roleNamed(name: string): Role | undefined {
-    return [...this.roles.values()].findLast((role) => role.name === name)
+    return [...(this.#roles.get(name)?.values() ?? [])].at(-1)
   }
-}
-
-function roleKey(name: string, machine: string): string {
-  return `${name} ${machine}`
 }

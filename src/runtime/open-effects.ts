@@ -1,6 +1,8 @@
 import type { AgentId, EffectId, RunId } from '../agents/values.ts'
 import type { EffectRecord } from './records.ts'
 
+const NONE: readonly EffectRecord[] = []
+
 interface OpenEffect {
   record: EffectRecord
   /** Present while somebody works on it. */
@@ -55,8 +57,9 @@ export class OpenEffects {
     this.#waiting += waiting ? 1 : -1
   }
 
-  ofAgent(agent: AgentId): EffectRecord[] {
-    return [...(this.#byAgent.get(agent) ?? [])].flatMap((id) => this.get(id) ?? [])
+  ofAgent(agent: AgentId): readonly EffectRecord[] {
+    const ids = this.#byAgent.get(agent)
+    return ids === undefined ? NONE : [...ids].flatMap((id) => this.get(id) ?? [])
   }
 
   ofRun(run: RunId): EffectRecord[] {

@@ -59,6 +59,7 @@ export interface TimerRecord extends Timer {
 export interface InboxEvent {
   readonly id: EventId
   readonly agent: AgentId
+  readonly agentKey: number
   readonly type: string
   readonly payload: Json
   /** When it was accepted. */

@@ -114,6 +114,7 @@ export class TurnLoop {
       const { nextDueMs } = this.#parts.memory
       const cancel = nextDueMs === null ? () => {} : this.#parts.clock.wakeAt(nextDueMs, resolve)
       this.#wake = () => {
+        this.#wake = () => {}
         cancel()
         resolve()
       }

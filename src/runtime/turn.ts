@@ -72,6 +72,7 @@ export class Turn {
     const event: InboxEvent = {
       id: mail.id,
       agent: resident.record.id,
+      agentKey: resident.record.key,
       type: mail.type,
       payload: mail.payload,
       atMs: this.nowMs,
@@ -81,7 +82,7 @@ export class Turn {
     }
     this.#memory.nextOrder += 1
     putMail(resident, event)
-    this.batch.addMail(event, resident.record.key)
+    this.batch.addMail(event)
     this.#memory.residents.markReady(event.agent)
   }
 
@@ -118,7 +119,7 @@ export class Turn {
     if (handled.row === null) {
       const tried = { ...event, tries: event.tries + 1 }
       putBackMail(resident, tried)
-      this.batch.replaceMail(tried, resident.record.key)
+      this.batch.replaceMail(tried)
     } else {
       this.#moveTimers(resident.record, handled.agent)
       resident.record = handled.agent

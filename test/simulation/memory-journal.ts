@@ -63,7 +63,7 @@ class Contents {
     for (const row of batch.rows) this.rows.push({ ...row, seq: this.rows.length + 1 })
     for (const id of batch.accepted) this.accepted.add(id)
     for (const order of batch.inboxRemoved) this.inbox.delete(order)
-    for (const { agentKey: _, ...event } of batch.inboxAdded) this.inbox.set(event.order, event)
+    for (const event of batch.inboxAdded) this.inbox.set(event.order, event)
     for (const id of batch.effectsRemoved) this.effects.delete(id)
     for (const effect of batch.effectsAdded) this.effects.set(effect.id, effect)
     for (const { id, waiting } of batch.effectsWaiting) {

@@ -22,11 +22,6 @@ type AgentRest = Omit<
   'key' | 'id' | 'run' | 'runKey' | 'role' | 'machine' | 'state' | 'seq'
 >
 
-/** A checksum over columns: SQLite notices a damaged page, not a damaged value on it. */
-function checksum(...columns: readonly (string | number | null)[]): number {
-  return crc32(columns.join('\0'))
-}
-
 export function restOf(agent: AgentRecord): string {
   const { origin, suspendedFrom, data, generation, bornSeq, halted, timers } = agent
   const { recycling, restartsMs } = agent
@@ -54,10 +49,10 @@ export function toRun(row: Row): RunRecord {
   }
 }
 
-/** The checksum of an agent's columns. */
+/** The checksum of an agent's columns: SQLite notices a damaged page, not a damaged value on it. */
 export function agentChecksum(agent: AgentRecord, rest: string): number {
   const { key, id, runKey, role, machine, state, seq } = agent
-  return checksum(key, id, runKey, role, machine, state, seq, rest)
+  return crc32(`${key}\0${id}\0${runKey}\0${role}\0${machine}\0${state}\0${seq}\0${rest}`)
 }
 
 export function toAgent(row: Row): AgentRecord {
@@ -81,6 +76,7 @@ export function toInboxEvent(row: Row): InboxEvent {
   return {
     id: row.id as EventId,
     agent: row.agent_id as AgentId,
+    agentKey: Number(row.agent),
     type: String(row.type),
     payload: JSON.parse(String(row.payload)),
     atMs: Number(row.at_ms),
@@ -116,7 +112,8 @@ export function toTimer(row: Row): TimerRecord {
 /** The checksum of a row's columns. */
 export function rowChecksum(row: JournalRow, body: string): number {
   const { run, agent, agentSeq, atMs, kind, eventId, eventType, from, to, move } = row
-  return checksum(run, agent, agentSeq, atMs, kind, eventId, eventType, from, to, move, body)
+  const place = `${run}\0${agent}\0${agentSeq}\0${atMs}\0${kind}`
+  return crc32(`${place}\0${eventId}\0${eventType}\0${from}\0${to}\0${move}\0${body}`)
 }
 
 export function toStoredRow(row: Row): StoredRow {

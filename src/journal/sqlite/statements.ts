@@ -50,8 +50,11 @@ export function prepareStatements(database: Database) {
        ORDER BY journal.seq LIMIT ?`,
     ),
 
-    accept: prepare('INSERT OR IGNORE INTO accepted VALUES (?)'),
-    isAccepted: prepare('SELECT 1 FROM accepted WHERE event_id = ?'),
+    // One statement for many ids: at 100 agents this is a tenth of all work.
+    accept: prepare('INSERT OR IGNORE INTO accepted SELECT value FROM json_each(?)'),
+    accepted: prepare(
+      'SELECT event_id FROM accepted WHERE event_id IN (SELECT value FROM json_each(?))',
+    ),
 
     addMail: prepare('INSERT INTO inbox VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
     removeMail: prepare('DELETE FROM inbox WHERE place = ?'),
