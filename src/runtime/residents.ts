@@ -41,8 +41,9 @@ export class Residents {
   }
 
   /** Brings agents into memory. Those that do not exist stay absent. */
-  async load(ids: Iterable<AgentId>): Promise<void> {
-    const absent = [...new Set(ids)].filter((id) => !this.#residents.has(id))
+  async load(ids: ReadonlySet<AgentId>): Promise<void> {
+    const absent: AgentId[] = []
+    for (const id of ids) if (!this.#residents.has(id)) absent.push(id)
     if (absent.length === 0) return
     for (const loaded of await this.#journal.loadAgents(absent)) this.#admit(loaded)
   }

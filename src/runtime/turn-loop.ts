@@ -14,7 +14,7 @@ interface Arrival {
   /** The agents that must be in memory for it. */
   readonly agents: readonly AgentId[]
   /** An id from outside, to be looked up among those accepted before. */
-  readonly eventId?: EventId
+  readonly eventId: EventId | undefined
   admit(turn: Turn): unknown
   readonly resolve: (result: never) => void
   readonly reject: (error: Error) => void
@@ -72,7 +72,7 @@ export class TurnLoop {
   submit<T>(agents: readonly AgentId[], admit: (turn: Turn) => T, eventId?: EventId): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#end.signal.aborted) return reject(new Error('the runtime is closed'))
-      this.#arrivals.push({ agents, admit, resolve, reject, ...(eventId && { eventId }) })
+      this.#arrivals.push({ agents, admit, resolve, reject, eventId })
       this.wake()
     })
   }
@@ -125,12 +125,12 @@ export class TurnLoop {
     const arrivals = this.#arrivals.splice(0, this.#parts.limits.rowsPerTurnMax)
     try {
       const turn = await this.#beginTurn(arrivals)
-      const settlements = arrivals.map((arrival) => settle(arrival, turn))
+      const results = arrivals.map((arrival) => admit(arrival, turn))
       await this.#fireTimers(turn)
       await this.#handleMail(turn)
       await this.#commit(turn)
 
-      for (const settlement of settlements) settlement()
+      for (const [i, arrival] of arrivals.entries()) settle(arrival, results[i])
       this.#parts.publish(turn)
       this.#parts.memory.residents.evict(this.#parts.limits.residentsMax)
     } catch (error) {
@@ -140,18 +140,23 @@ export class TurnLoop {
   }
 
   async #beginTurn(arrivals: readonly Arrival[]): Promise<Turn> {
-    const ids = arrivals.flatMap(({ eventId }) => eventId ?? [])
-    const seen = new Set(ids.length === 0 ? [] : await this.#parts.journal.seen(ids))
-    await this.#parts.memory.residents.load(arrivals.flatMap(({ agents }) => agents))
-    const { clock, newId } = this.#parts
-    return new Turn(newId(), clock.nowMs(), seen, this.#parts.memory, this.#parts.limits)
+    const { journal, clock, newId, memory, limits } = this.#parts
+    const ids: EventId[] = []
+    const agents = new Set<AgentId>()
+    for (const arrival of arrivals) {
+      if (arrival.eventId !== undefined) ids.push(arrival.eventId)
+      for (const agent of arrival.agents) agents.add(agent)
+    }
+    const seen = new Set(ids.length === 0 ? [] : await journal.seen(ids))
+    await memory.residents.load(agents)
+    return new Turn(newId(), clock.nowMs(), seen, memory, limits)
   }
 
   async #fireTimers(turn: Turn): Promise<void> {
     if (!this.#isTimerDue()) return
     const { journal } = this.#parts
     const due = await journal.dueTimers(turn.nowMs, TIMERS_PER_TURN_MAX)
-    await this.#parts.memory.residents.load(due.map((timer) => timer.agentId))
+    await this.#parts.memory.residents.load(new Set(due.map((timer) => timer.agentId)))
     for (const timer of due) {
       const resident = this.#parts.memory.residents.get(timer.agentId)
       if (resident !== undefined) turn.fire(timer, resident)
@@ -178,7 +183,7 @@ export class TurnLoop {
   /** Messages to agents that were not in memory. One to nobody goes back to its sender. */
   async #deliverUnread(turn: Turn): Promise<void> {
     const unread = turn.takeUnread()
-    await this.#parts.memory.residents.load(unread.map(({ to }) => to))
+    await this.#parts.memory.residents.load(new Set(unread.map(({ to }) => to)))
     for (const letter of unread) turn.deliver(letter)
   }
 
@@ -204,12 +209,24 @@ export class TurnLoop {
   }
 }
 
-/** Takes an arrival in; the result settles it once the batch is durable. */
-function settle(arrival: Arrival, turn: Turn): () => void {
+/** Takes an arrival in. What it refuses is an answer, and harms no other arrival. */
+function admit(arrival: Arrival, turn: Turn): unknown {
   try {
-    const result = arrival.admit(turn)
-    return () => arrival.resolve(result as never)
+    return arrival.admit(turn)
   } catch (error) {
-    return () => arrival.reject(error as Error)
+    return new Refusal(error as Error)
+  }
+}
+
+/** The batch is durable: the answer may be given. */
+function settle({ resolve, reject }: Arrival, result: unknown): void {
+  if (result instanceof Refusal) reject(result.error)
+  else resolve(result as never)
+}
+
+class Refusal {
+  readonly error: Error
+  constructor(error: Error) {
+    this.error = error
   }
 }

@@ -43,6 +43,18 @@ test('bench package --json measures size, installation and start', () => {
   for (const { value } of report.rows) expect(value).toBeGreaterThan(0)
 })
 
+test.each([
+  ['recover', ['start on 10,000 rows, ms', 'growth of the start with ten times the rows']],
+  ['idle', undefined],
+])('bench %s --json --quick measures its goals', (name, goals) => {
+  const report = JSON.parse(bench(name, '--json', '--quick').stdout)
+  expect(report.name).toBe(name)
+  expect(report.rows.length).toBeGreaterThan(3)
+  const names = report.goals.map((goal: { name: string }) => goal.name)
+  if (goals === undefined) expect(names.length).toBeGreaterThan(2)
+  else expect(names).toEqual(goals)
+})
+
 test.each([[['nonsense']], [[]], [['step', '--nonsense']], [['step', 'step']]])(
   'bench %j is a usage error that lists the benchmarks',
   (args) => {
