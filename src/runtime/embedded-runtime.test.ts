@@ -91,6 +91,65 @@ describe('runs', () => {
   })
 })
 
+describe('a restart', () => {
+  test('asks whether an effect was carried out already, before it is carried out again', async () => {
+    const asked: string[] = []
+    const { stage } = await openStage(obedient(), {
+      handlers: {
+        think: {
+          recognise: async (effect) => {
+            asked.push(effect.id)
+            return { ok: true, value: 'recognised' }
+          },
+          run: () => new Promise<never>(() => {}),
+        },
+      },
+    })
+    await stage.deliver('do', THINK)
+    expect(asked).toEqual([])
+    await stage.runtime.close()
+    await stage.open()
+    await stage.pass(10)
+    expect(asked).toHaveLength(1)
+    expect(stage.lastRow()?.body.payload).toMatchObject({ result: { value: 'recognised' } })
+  })
+
+  test('does not start the effects of a run that was stopped', async () => {
+    let runs = 0
+    const run = () => {
+      runs += 1
+      return new Promise<never>(() => {})
+    }
+    const { stage } = await openStage(obedient(), { handlers: { think: { run } } })
+    await stage.deliver('do', THINK)
+    await stage.runtime.stop(RUN)
+    await stage.runtime.close()
+    await stage.open()
+    await stage.pass(1_000)
+    expect(runs).toBe(1)
+  })
+
+  test('and the earliest of several timers is not late', async () => {
+    const { stage } = await openStage()
+    const nowMs = stage.clock.nowMs()
+    await stage.deliver('do', { timers: { early: nowMs + 1_000 } })
+    await stage.deliver('do', { timers: { late: nowMs + 60_000 } })
+    await stage.pass(2_000)
+    expect(stage.agent().data).toEqual({ told: ['timer_fired'] })
+  })
+
+  test('nobody waits for a runtime that is closed', async () => {
+    const { stage } = await openStage(obedient(), {
+      handlers: { think: { run: () => new Promise<never>(() => {}) } },
+    })
+    await stage.deliver('do', THINK)
+    const idle = stage.runtime.idle()
+    await stage.runtime.close()
+    await idle
+    await stage.runtime.idle()
+  })
+})
+
 describe('payloads from outside', () => {
   const ofBytes = (bytes: number) => 'x'.repeat(bytes - 2)
 

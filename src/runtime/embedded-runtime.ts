@@ -2,6 +2,7 @@ import type { Role } from '../agents/role.ts'
 import type { AgentId, EffectId, EventId, Json, JsonObject, RunId } from '../agents/values.ts'
 import type { BlobStore } from './blobs.ts'
 import type { Clock } from './clock.ts'
+import { RESERVED_TYPES, requireJson } from './decision.ts'
 import type { EffectHandler, Service } from './effect-handler.ts'
 import { type Ending, Executor } from './executor.ts'
 import {
@@ -14,6 +15,7 @@ import {
 import type { Journal } from './journal.ts'
 import { Memory } from './memory.ts'
 import type { EffectRecord, RunStatus } from './records.ts'
+import type { Resident } from './residents.ts'
 import type { Delivery, Health, Runtime } from './runtime.ts'
 import {
   DEFAULT_SUSPENSION,
@@ -44,7 +46,7 @@ export interface RuntimeParts {
 export async function openEmbeddedRuntime(parts: RuntimeParts): Promise<Runtime> {
   const memory = await Memory.recover(parts.journal, parts.roles)
   const runtime = new EmbeddedRuntime(parts, memory)
-  await runtime.begin()
+  runtime.begin()
   return runtime
 }
 
@@ -82,9 +84,9 @@ class EmbeddedRuntime implements Runtime {
     })
   }
 
-  /** Goes on with the open work. A service that came back meanwhile ends no suspension in ERROR. */
-  async begin(): Promise<void> {
-    await this.#watch.probeNow()
+  /** Goes on with the open work. */
+  begin(): void {
+    this.#probeBeforeTimeouts()
     for (const run of this.#memory.runs.keys()) this.#startEffectsOf(run)
     this.#watch.check()
     this.#loop.begin()
@@ -116,7 +118,8 @@ class EmbeddedRuntime implements Runtime {
       const resident = this.#memory.residents.get(agent)
       if (resident === undefined) return 'no_agent'
       if (turn.seen.has(id)) return 'duplicate'
-      this.#requireSmall(payload)
+      this.#requireFit(payload)
+      if (RESERVED_TYPES.has(type)) throw new TypeError(`the event type ${type} is the runtime's`)
       turn.seen.add(id)
       turn.batch.accept(id)
       turn.mail(resident, { id, type, payload })
@@ -133,7 +136,7 @@ class EmbeddedRuntime implements Runtime {
       if (effect === undefined || resident === undefined || !this.#isAnswered(effect)) {
         return 'not_open'
       }
-      this.#requireSmall(value)
+      this.#requireFit(value)
       turn.finishEffect(effect, { ok: true, value }, resident)
       return 'accepted'
     }
@@ -150,7 +153,7 @@ class EmbeddedRuntime implements Runtime {
   }
 
   async resume(run: RunId): Promise<void> {
-    await this.#watch.probeNow()
+    this.#probeBeforeTimeouts()
     await this.#setStatus(run, 'running')
     const { agentsWithMail } = await this.#parts.journal.recover()
     for (const agent of agentsWithMail) this.#memory.residents.markReady(agent)
@@ -179,9 +182,17 @@ class EmbeddedRuntime implements Runtime {
     return this.#loop.end()
   }
 
-  /** Rows stay small, so that a journal of years stays fast. */
-  #requireSmall(payload: Json): void {
+  /** The services may have come back meanwhile: nobody's suspension times out before they are asked. */
+  #probeBeforeTimeouts(): void {
+    const { probeIntervalMs } = this.#suspension
+    this.#memory.suspensionGraceUntilMs = this.#parts.clock.nowMs() + probeIntervalMs
+    void this.#watch.probeNow()
+  }
+
+  /** What is stored is JSON, and small, so that a journal of years stays fast. */
+  #requireFit(payload: Json): void {
     if (payload === null) return
+    requireJson(payload, 'the payload')
     const bytes = Buffer.byteLength(JSON.stringify(payload))
     const { payloadBytesMax } = this.#limits
     if (bytes <= payloadBytesMax) return
@@ -231,7 +242,9 @@ class EmbeddedRuntime implements Runtime {
       if (ending.kind === 'finished') return turn.finishEffect(effect, ending.result, resident)
       turn.setWaiting(effect, true)
       const { reason, untilMs } = ending
-      const deadlineMs = suspensionDeadlineMs(this.#suspension, turn.nowMs, untilMs)
+      const freshMs = suspensionDeadlineMs(this.#suspension, turn.nowMs, untilMs)
+      const named = untilMs !== undefined
+      const deadlineMs = this.#memory.effects.extendDeadline(effect.id, freshMs, named)
       const payload = { effect: effect.id, reason, deadlineMs }
       turn.mail(resident, this.#urgent(SERVICE_UNAVAILABLE, payload))
     }
@@ -247,10 +260,17 @@ class EmbeddedRuntime implements Runtime {
     for (const agent of agents) {
       const admit = (turn: Turn) => {
         const resident = this.#memory.residents.get(agent)
-        if (resident !== undefined) turn.mail(resident, this.#urgent(SERVICE_RESTORED, null))
+        if (resident === undefined || !this.#mayBeRestored(resident)) return
+        turn.mail(resident, this.#urgent(SERVICE_RESTORED, null))
       }
       this.#loop.submit([agent], admit).catch(() => {})
     }
+  }
+
+  /** Not while its run rests, not when it is halted, and not twice: it would only pile up. */
+  #mayBeRestored({ record, urgent }: Resident): boolean {
+    if (record.halted || !this.#memory.isRunning(record.run)) return false
+    return !urgent.some((event) => event.type === SERVICE_RESTORED)
   }
 
   #urgent(type: string, payload: Json) {

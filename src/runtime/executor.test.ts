@@ -166,6 +166,49 @@ describe('an effect that needs a service', () => {
   })
 })
 
+describe('a handler that breaks its promises', () => {
+  const circular: Record<string, unknown> = {}
+  circular.self = circular
+  test.each<[string, unknown]>([
+    ['nothing', null],
+    ['a number that is none', { ok: true, value: Number.NaN }],
+    ['a BigInt', { ok: true, value: 1n }],
+    ['undefined within', { ok: true, value: { x: undefined } }],
+    ['a circle', { ok: true, value: circular }],
+  ])('by giving %s has failed, and nothing else has', async (_, answer) => {
+    const { clock, executor } = setUp([answer as Attempt])
+    const ending = await finish(clock, executor.execute(effect, signal(), false))
+    expect(ending).toMatchObject(failed('handler_threw'))
+  })
+
+  test('by throwing while it is asked for its service has failed', async () => {
+    const serviceOf = () => {
+      throw new Error('which service?')
+    }
+    const { executor } = setUp([done], { serviceOf })
+    expect(await executor.execute(effect, signal(), false)).toMatchObject(failed('handler_threw'))
+  })
+
+  test.each([Number.NaN, Infinity, -5])(
+    'by asking to wait %s ms is tried again anyway',
+    async (ms) => {
+      const answers = [later('limit', ms), done]
+      const { clock, executor } = setUp(answers)
+      expect(await finish(clock, executor.execute(effect, signal(), false))).toMatchObject({
+        result: done,
+      })
+    },
+  )
+
+  test('is quoted briefly', async () => {
+    const { executor } = setUp([
+      { ok: false, error: { code: 'x', message: 'm'.repeat(1e6), retry: 'never' } },
+    ])
+    const ending = await executor.execute(effect, signal(), false)
+    expect(JSON.stringify(ending).length).toBeLessThan(5_000)
+  })
+})
+
 describe('probing', () => {
   const probing = (probe: Service['probe']) => {
     const clock = new SimClock()

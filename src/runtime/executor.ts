@@ -1,6 +1,7 @@
 import type { EffectResult } from '../agents/values.ts'
 import type { BlobStore } from './blobs.ts'
 import { type Clock, sleepUntil } from './clock.ts'
+import { requireJson } from './decision.ts'
 import {
   type Attempt,
   type AttemptError,
@@ -17,6 +18,7 @@ import { ServiceGate } from './service-gate.ts'
 const WAIT_MS_MAX = 60_000
 
 const PROBE_TIMEOUT_MS = 10_000
+const MESSAGE_CHARS_MAX = 4_096
 
 /** How an effect ended: with a result, with its service out, or because it was not to go on. */
 export type Ending =
@@ -51,6 +53,19 @@ export class Executor {
     if (handler === undefined) {
       return failure('no_handler', `nothing carries out effects of kind ${effect.kind}`)
     }
+    try {
+      return await this.#passGate(effect, handler, signal, repeated)
+    } catch (error) {
+      return failure('handler_threw', describe(error))
+    }
+  }
+
+  async #passGate(
+    effect: Effect,
+    handler: EffectHandler,
+    signal: AbortSignal,
+    repeated: boolean,
+  ): Promise<Ending> {
     const service = handler.serviceOf?.(effect)
     const gate = service === undefined ? undefined : this.#gates.get(service)
     await gate?.enter(signal)
@@ -61,9 +76,13 @@ export class Executor {
     }
   }
 
-  /** Whether every service answers in time. Those that do are trusted again. Never rejects. */
+  /**
+   * Whether every service answers in time and may be asked again. Those that do are trusted again.
+   * Never rejects.
+   */
   async probeAll(signal: AbortSignal): Promise<boolean> {
     const { services, clock } = this.#parts
+    if ([...this.#gates.values()].some((gate) => gate.isClosed)) return false
     const end = new AbortController()
     const both = AbortSignal.any([signal, end.signal])
     const timeout = sleepUntil(clock, clock.nowMs() + PROBE_TIMEOUT_MS, both).then(() => false)
@@ -87,7 +106,8 @@ export class Executor {
     for (let attempt = 1; ; attempt += 1) {
       if (signal.aborted) return { kind: 'aborted' }
       if (gate?.isOut) return { kind: 'unavailable', reason: `${service} is out` }
-      const outcome = await this.#attempt(effect, handler, policy, signal, repeated || attempt > 1)
+      const again = repeated || attempt > 1
+      const outcome = checked(await this.#attempt(effect, handler, policy, signal, again))
       if (outcome === 'aborted') return { kind: 'aborted' }
       if (outcome.ok) {
         gate?.succeeded()
@@ -98,7 +118,7 @@ export class Executor {
       gate?.failed()
       const waitMs = this.#waitMs(error, policy, attempt)
       if (attempt >= policy.attemptsMax || waitMs > WAIT_MS_MAX) {
-        return this.#giveUp(error, gate !== undefined)
+        return this.#giveUp(error, gate)
       }
       if (error.retryAfterMs !== undefined) gate?.closeUntil(this.#parts.clock.nowMs() + waitMs)
       await sleepUntil(this.#parts.clock, this.#parts.clock.nowMs() + waitMs, signal)
@@ -132,15 +152,41 @@ export class Executor {
   #waitMs(error: AttemptError, policy: EffectPolicy, attempt: number): number {
     if (error.retryAfterMs !== undefined) return error.retryAfterMs
     const fullMs = Math.min(policy.retryDelayMs * 2 ** (attempt - 1), policy.retryDelayMsMax)
-    return fullMs / 2 + (fullMs / 2) * this.#parts.random()
+    return Math.ceil(fullMs / 2 + (fullMs / 2) * this.#parts.random())
   }
 
   /** Retries are spent. What depends on a service waits for it; anything else has failed. */
-  #giveUp(error: AttemptError, hasService: boolean): Ending {
-    if (!hasService) return failure(error.code, error.message)
-    const reason = `${error.code}: ${error.message}`
-    if (error.retryAfterMs === undefined) return { kind: 'unavailable', reason }
-    return { kind: 'unavailable', reason, untilMs: this.#parts.clock.nowMs() + error.retryAfterMs }
+  #giveUp({ code, message, retryAfterMs }: AttemptError, gate: ServiceGate | undefined): Ending {
+    if (gate === undefined) return failure(code, message)
+    const reason = `${code}: ${message}`
+    if (retryAfterMs === undefined) return { kind: 'unavailable', reason }
+    const untilMs = this.#parts.clock.nowMs() + retryAfterMs
+    gate.closeUntil(untilMs)
+    return { kind: 'unavailable', reason, untilMs }
+  }
+}
+
+/** A handler's answer, made fit to be stored; one that is no answer throws. */
+function checked(outcome: Attempt | 'aborted'): Attempt | 'aborted' {
+  if (outcome === 'aborted') return outcome
+  if (outcome.ok) {
+    requireJson(outcome.value, 'the outcome')
+    return outcome
+  }
+  const { code, message, retry, retryAfterMs } = outcome.error
+  const waitMs = Number.isFinite(retryAfterMs)
+    ? Math.max(0, Math.ceil(retryAfterMs ?? 0))
+    : undefined
+  const error = { code: String(code), message: describe(message), retry }
+  return { ok: false, error: waitMs === undefined ? error : { ...error, retryAfterMs: waitMs } }
+}
+
+/** An error in words, short enough for a row. */
+function describe(error: unknown): string {
+  try {
+    return String(error).slice(0, MESSAGE_CHARS_MAX)
+  } catch {
+    return 'an error that has no words'
   }
 }
 
@@ -161,5 +207,5 @@ function timedOut(policy: EffectPolicy): Attempt {
 }
 
 function threw(error: unknown): Attempt {
-  return { ok: false, error: { code: 'handler_threw', message: String(error), retry: 'never' } }
+  return { ok: false, error: { code: 'handler_threw', message: describe(error), retry: 'never' } }
 }

@@ -65,7 +65,8 @@ export function applyRow(agent: AgentRecord, row: JournalRow): AgentRecord {
     bornSeq: agent.bornSeq,
     halted: row.kind === 'halted',
     timers: body.timers === undefined ? agent.timers : setTimers(agent.timers, row),
-    recycling: body.recycling ?? agent.recycling,
+    // Who moved on from the end is not cleaned up after.
+    recycling: body.recycling ?? (moved ? null : agent.recycling),
     restartsMs: agent.restartsMs,
   }
 }

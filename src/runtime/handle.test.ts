@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { obedient, openStage } from '../../test/drill/obedient-role.ts'
-import { AGENT, Stage } from '../../test/drill/stage.ts'
-import type { EffectId, Json } from '../agents/values.ts'
+import { AGENT, RUN, Stage } from '../../test/drill/stage.ts'
+import type { AgentId, EffectId, Json } from '../agents/values.ts'
+import { architectI } from '../machines/tables/architect-i.ts'
 import { coderD } from '../machines/tables/coder-d.ts'
 
 const MINUTE_MS = 60_000
@@ -14,6 +15,60 @@ describe('supervision', () => {
     await stage.runtime.idle()
     expect(stage.rows()).toEqual(['born born', 'set_aside throw', 'stayed do'])
     expect(stage.agent()).toMatchObject({ state: 'WAITING', data: { next: 1 } })
+  })
+
+  test.each<[string, Json]>([
+    ['nothing', null],
+    ['effects that are no list', { effects: 5 }],
+    ['a timer at half a millisecond', { timers: { x: 1.5 } }],
+    ['a timer of the runtime', { timers: { $suspension: 1 } }],
+    ['a message of the runtime', { send: [{ to: AGENT, type: 'revived', payload: null }] }],
+    ['data that is not JSON', { set: { x: undefined } } as unknown as Json],
+  ])('a decision that is %s is set aside, and the runtime goes on', async (_, decision) => {
+    const broken = await openStage(obedient({ handle: () => decision as never }))
+    await broken.stage.deliver('any')
+    await broken.stage.runtime.idle()
+    expect(broken.stage.rows()).toEqual(['born born', 'set_aside any'])
+    expect(broken.stage.runtime.health()).toEqual({ state: 'well' })
+  })
+
+  test.each([
+    'effect_finished',
+    'timer_fired',
+    'service_unavailable',
+    'service_restored',
+    'revived',
+  ])('nobody outside can send %s', async (type) => {
+    const { stage } = await openStage()
+    await expect(stage.deliver(type)).rejects.toThrow(`the event type ${type} is the runtime's`)
+    expect(stage.rows()).toEqual(['born born'])
+  })
+
+  test("an agent cannot cancel another's effects", async () => {
+    const { stage } = await openStage()
+    const other = 'agent-2' as AgentId
+    await stage.runtime.createAgent({ id: other, run: RUN, role: 'obedient' })
+    await stage.deliver('do', { effects: [{ kind: 'ask_human', input: null }] })
+    const [question] = stage.disk.contents.effects.keys()
+    await stage.deliver('do', { cancel: [question as string] }, other)
+    expect(await stage.runtime.answer(question as EffectId, 'yes')).toBe('accepted')
+  })
+
+  test('an agent that moved on from its end is not cleaned away', async () => {
+    const { stage } = await openStage(obedient({ machine: architectI, recycles: true }), {
+      handlers: {
+        clean_up: {
+          run: () =>
+            new Promise((resolve) =>
+              stage.clock.after(5_000, () => resolve({ ok: true, value: null })),
+            ),
+        },
+      },
+    })
+    await stage.deliver('do', { move: { event: 'channel_closed', to: 'ERROR' } })
+    await stage.deliver('do', { move: { event: 'recovered', to: 'WAITING' }, set: { work: 1 } })
+    await stage.pass(10_000)
+    expect(stage.agent()).toMatchObject({ state: 'WAITING', generation: 1, data: { work: 1 } })
   })
 
   test('a move outside the table halts the agent, until it is revived', async () => {

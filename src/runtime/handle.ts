@@ -10,6 +10,7 @@ import type { EffectId, EventId } from '../agents/values.ts'
 import { step } from '../machines/step.ts'
 import { FAILURE, SUSPEND } from '../machines/suspend.ts'
 import { birthState } from '../machines/table.ts'
+import { checkDecision } from './decision.ts'
 import { applyRow } from './fold.ts'
 import type { AgentRecord, Birth, InboxEvent, JournalRow, RowBody, RowKind } from './records.ts'
 
@@ -58,13 +59,25 @@ export const SERVICE_UNAVAILABLE = 'service_unavailable'
 export const SERVICE_RESTORED = 'service_restored'
 export const REVIVED = 'revived'
 
-/** Handles one event: looks the move up, and says what is to be stored and done. Pure. */
+/**
+ * Handles one event: looks the move up, and says what is to be stored and done. Pure. What throws
+ * on the way is tried again, and set aside when it keeps throwing.
+ */
 export function handleEvent(
   role: Role,
   agent: AgentRecord,
   event: InboxEvent,
   limits: Limits,
 ): Handled {
+  try {
+    return dispatch(role, agent, event, limits)
+  } catch (error) {
+    if (event.tries + 1 < limits.eventTriesMax) return { ...nothing(agent), row: null }
+    return record(agent, event, 'set_aside', { error: String(error), payload: event.payload })
+  }
+}
+
+function dispatch(role: Role, agent: AgentRecord, event: InboxEvent, limits: Limits): Handled {
   switch (event.type) {
     case SERVICE_UNAVAILABLE:
       return suspend(role, agent, event)
@@ -73,15 +86,15 @@ export function handleEvent(
     case REVIVED:
       return bear(role, agent, event, [])
     case TIMER_FIRED:
-      return fireTimer(role, agent, event, limits)
+      return fireTimer(role, agent, event)
     case EFFECT_FINISHED:
       if (agent.recycling !== null && finishedId(event) === agent.recycling) {
         return recycle(role, agent, event, limits)
       }
       if (askedSeq(event) < agent.bornSeq) return record(agent, event, 'ignored', {})
-      return behave(role, agent, event, limits, {})
+      return behave(role, agent, event, {})
     default:
-      return behave(role, agent, event, limits, {})
+      return behave(role, agent, event, {})
   }
 }
 
@@ -105,21 +118,9 @@ export function birthRow(role: Role, agent: AgentRecord, atMs: number): JournalR
 }
 
 /** Asks the behaviour, and checks its answer against the table. */
-function behave(
-  role: Role,
-  agent: AgentRecord,
-  event: InboxEvent,
-  limits: Limits,
-  extra: RowBody,
-): Handled {
-  let decision: Decision
-  try {
-    decision = role.handle(agent, event)
-  } catch (error) {
-    const tries = event.tries + 1
-    if (tries < limits.eventTriesMax) return { ...nothing(agent), row: null }
-    return record(agent, event, 'set_aside', { error: String(error), payload: event.payload })
-  }
+function behave(role: Role, agent: AgentRecord, event: InboxEvent, extra: RowBody): Handled {
+  const decision = role.handle(agent, event)
+  checkDecision(decision)
   const { move } = decision
   if (move !== undefined && legalTarget(role, agent, move.event) !== move.to) {
     const error = `${agent.machine} has no row ${agent.state} ${move.event} ${move.to}`
@@ -185,10 +186,13 @@ function bodyOf(event: InboxEvent, decision: Decision): MutableBody {
 /** Enters SUSPEND where the table allows it; elsewhere the effect alone waits. */
 function suspend(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
   const { reason, deadlineMs } = event.payload as { reason: string; deadlineMs: number }
+  const body = { reason, timers: { [SUSPENSION_TIMER]: deadlineMs } }
+  if (agent.state === SUSPEND && deadlineMs > (agent.timers[SUSPENSION_TIMER]?.dueMs ?? Infinity)) {
+    return record(agent, event, 'stayed', body)
+  }
   if (legalTarget(role, agent, 'service_unavailable') !== SUSPEND) {
     return record(agent, event, 'stayed', { reason })
   }
-  const body = { reason, timers: { [SUSPENSION_TIMER]: deadlineMs } }
   return record(agent, event, 'moved', body, { event: 'service_unavailable', to: SUSPEND })
 }
 
@@ -204,12 +208,17 @@ function restore(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
   return { ...handled, resumesEffects: true }
 }
 
-function fireTimer(role: Role, agent: AgentRecord, event: InboxEvent, limits: Limits): Handled {
+function fireTimer(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
   const { name, epoch } = event.payload as { name: string; epoch: number }
   if (agent.timers[name]?.epoch !== epoch) return record(agent, event, 'ignored', {})
-  if (name === SUSPENSION_TIMER) return endSuspension(role, agent, event)
+  if (name === SUSPENSION_TIMER) {
+    const target = legalTarget(role, agent, 'suspension_timed_out')
+    return target === FAILURE
+      ? endSuspension(role, agent, event)
+      : record(agent, event, 'ignored', {})
+  }
   const fired = { timers: { [name]: null } }
-  return behave(role, agent, { ...event, payload: name }, limits, fired)
+  return behave(role, agent, { ...event, payload: name }, fired)
 }
 
 /** SUSPEND to ERROR. The agent is told, so that its behaviour can go on from there. */

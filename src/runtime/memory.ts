@@ -17,6 +17,8 @@ export class Memory {
   nextOrder = 1
   /** When to look for due timers again. */
   nextDueMs: number | null = null
+  /** Until then no suspension times out: the services have not been asked yet. */
+  suspensionGraceUntilMs = 0
 
   private constructor(journal: Journal, roles: readonly Role[]) {
     this.residents = new Residents(journal)

@@ -9,6 +9,8 @@ interface OpenEffect {
   running?: AbortController
   /** Asked for by an earlier process, or tried before. */
   repeated: boolean
+  /** Until when it may wait for its service, counted from the first time that it was out. */
+  deadlineMs?: number
 }
 
 /** The effects whose outcome is not recorded: running, waiting for a service, or for somebody outside. */
@@ -55,6 +57,14 @@ export class OpenEffects {
     if (open === undefined || open.record.waiting === waiting) return
     open.record = { ...open.record, waiting }
     this.#waiting += waiting ? 1 : -1
+  }
+
+  /** The deadline of an effect whose service is out again: the first one, or a later one that was named. */
+  extendDeadline(id: EffectId, deadlineMs: number, named: boolean): number {
+    const open = this.#effects.get(id)
+    if (open === undefined) return deadlineMs
+    open.deadlineMs = named ? deadlineMs : (open.deadlineMs ?? deadlineMs)
+    return open.deadlineMs
   }
 
   ofAgent(agent: AgentId): readonly EffectRecord[] {

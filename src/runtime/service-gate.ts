@@ -22,6 +22,11 @@ export class ServiceGate {
     return this.#failures >= FAILURES_MAX
   }
 
+  /** Whether the service asked to be left alone for now. */
+  get isClosed(): boolean {
+    return this.#clock.nowMs() < this.#closedUntilMs
+  }
+
   /** Waits for a place and until the service may be asked again; aborted, it may come early. */
   async enter(signal: AbortSignal): Promise<void> {
     if (this.#inUse >= this.#concurrencyMax) {
@@ -29,7 +34,7 @@ export class ServiceGate {
     } else {
       this.#inUse += 1
     }
-    while (!signal.aborted && this.#clock.nowMs() < this.#closedUntilMs) {
+    while (!signal.aborted && this.isClosed) {
       await sleepUntil(this.#clock, this.#closedUntilMs, signal)
     }
   }
@@ -53,9 +58,8 @@ export class ServiceGate {
     this.#failures += 1
   }
 
-  /** The service answered a probe. */
+  /** The service answered a probe. The time that it named still holds. */
   reset(): void {
     this.#failures = 0
-    this.#closedUntilMs = 0
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { obedient, openStage, THINK } from '../../test/drill/obedient-role.ts'
+import { RUN } from '../../test/drill/stage.ts'
 import { EFFECT_FINISHED } from '../agents/role.ts'
 import type { Json } from '../agents/values.ts'
 import { coderD } from '../machines/tables/coder-d.ts'
@@ -92,6 +93,64 @@ describe('suspension', () => {
     stage.serviceUp = true
     await stage.open()
     await stage.pass(1_000)
+    expect(stage.agent()).toMatchObject({ state: 'WAITING', data: { told: [EFFECT_FINISHED] } })
+  })
+
+  test('is not ended before the time that the provider named, whatever a probe says', async () => {
+    let calls = 0
+    const { stage } = await openStage(obedient(), {
+      handlers: {
+        think: {
+          serviceOf: () => 'model',
+          run: async () => {
+            calls += 1
+            if (calls > 1) return { ok: true, value: null }
+            const error = { code: 'limit', message: '', retry: 'later' as const }
+            return { ok: false, error: { ...error, retryAfterMs: 300 * MINUTE_MS + 0.5 } }
+          },
+        },
+      },
+    })
+    await stage.deliver('do', THINK)
+    await stage.pass(299 * MINUTE_MS)
+    expect(calls).toBe(1)
+    expect(stage.agent().state).toBe('SUSPEND')
+    await stage.pass(2 * MINUTE_MS)
+    expect(calls).toBe(2)
+    expect(stage.agent().state).toBe('WAITING')
+  })
+
+  test('of a service that answers probes and nothing else ends in ERROR after 15 minutes', async () => {
+    const { stage } = await openStage(obedient(), {
+      handlers: {
+        think: {
+          policy: { attemptsMax: 1 },
+          serviceOf: () => 'model',
+          run: async () => ({
+            ok: false,
+            error: { code: 'overloaded', message: '', retry: 'later' },
+          }),
+        },
+      },
+    })
+    await stage.deliver('do', THINK)
+    await stage.pass(14 * MINUTE_MS)
+    expect(stage.agent().state).not.toBe('ERROR')
+    await stage.pass(2 * MINUTE_MS)
+    expect(stage.agent().state).toBe('ERROR')
+  })
+
+  test('waits with its run: a pause neither fails it nor fills its inbox', async () => {
+    const { stage } = await openStage()
+    stage.serviceUp = false
+    await stage.deliver('do', THINK)
+    await stage.pass(1_000)
+    await stage.runtime.pause(RUN)
+    stage.serviceUp = true
+    await stage.pass(60 * MINUTE_MS)
+    expect(stage.disk.contents.inbox.size).toBe(0)
+    await stage.runtime.resume(RUN)
+    await stage.pass(MINUTE_MS)
     expect(stage.agent()).toMatchObject({ state: 'WAITING', data: { told: [EFFECT_FINISHED] } })
   })
 

@@ -41,6 +41,7 @@ export class ServiceWatch {
     this.#watching = true
     void this.#watch().then(() => {
       this.#watching = false
+      if (!this.#parts.signal.aborted) this.check()
     })
   }
 

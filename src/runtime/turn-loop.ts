@@ -80,6 +80,7 @@ export class TurnLoop {
   /** Resolves when nothing is left to do now. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
+      if (this.#end.signal.aborted) return resolve()
       this.#idleWaiters.push(resolve)
       this.wake()
     })
@@ -101,6 +102,7 @@ export class TurnLoop {
       }
     }
     this.#rejectArrivals(new Error('the runtime is closed'))
+    for (const resolve of this.#idleWaiters.splice(0)) resolve()
   }
 
   #isTimerDue(): boolean {
@@ -149,7 +151,8 @@ export class TurnLoop {
     }
     const seen = new Set(ids.length === 0 ? [] : await journal.seen(ids))
     await memory.residents.load(agents)
-    return new Turn(newId(), clock.nowMs(), seen, memory, limits)
+    // Whole milliseconds are what is stored.
+    return new Turn(newId(), Math.floor(clock.nowMs()), seen, memory, limits)
   }
 
   async #fireTimers(turn: Turn): Promise<void> {

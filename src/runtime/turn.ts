@@ -22,6 +22,8 @@ interface Letter {
   readonly mail: Mail
 }
 
+const SUSPENSION_RECHECK_MS = 30_000
+
 /** The event type under which a message to nobody comes back. */
 const UNDELIVERABLE = 'undeliverable'
 
@@ -99,7 +101,16 @@ export class Turn {
     this.batch.setWaiting(effect.id, waiting)
   }
 
-  fire({ agent, name, epoch }: TimerRecord, resident: Resident): void {
+  /** Makes a due timer an event; a suspension does not time out while nobody can end it. */
+  fire(timer: TimerRecord, resident: Resident): void {
+    const { agent, name, epoch } = timer
+    const waits =
+      !this.#memory.isRunning(resident.record.run) ||
+      this.nowMs < this.#memory.suspensionGraceUntilMs
+    if (name === SUSPENSION_TIMER && waits) {
+      this.batch.setTimer({ ...timer, dueMs: this.nowMs + SUSPENSION_RECHECK_MS })
+      return
+    }
     this.batch.removeTimer(agent, name)
     this.mail(resident, {
       id: `${resident.record.id}:timer:${name}:${epoch}` as EventId,

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -117,11 +117,26 @@ test('a second process on the same folder is refused by name, until the first is
   await expect(openSqliteJournal(shared)).rejects.toThrow(
     new RegExp(`is in use by process ${child.pid} on .+ since 20.+ Stop that process`),
   )
-  const reader = await openSqliteJournalReader(shared)
-  expect(await reader.readRuns()).toHaveLength(1)
-  await reader.close()
+  for (let i = 0; i < 30; i += 1) {
+    const reader = await openSqliteJournalReader(shared)
+    const { differences } = await replay(reader, RUN)
+    await reader.close()
+    expect(differences, 'a run that goes on is sound at every moment').toEqual([])
+  }
   child.kill('SIGKILL')
   await ended
   const journal = await openSqliteJournal(shared)
+  await journal.close()
+})
+
+test('what this process refuses itself does not let another process in', async () => {
+  const shared = join(folder, 'refused')
+  const journal = await openSqliteJournal(shared)
+  await expect(openSqliteJournal(shared)).rejects.toThrow(`is in use by process ${process.pid}`)
+  await (await openSqliteJournalReader(shared)).close()
+  const args = [`${bundle}/worker.mjs`, shared, '0', '1']
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  expect(status).toBe(1)
+  expect(stderr).toContain(`is in use by process ${process.pid}`)
   await journal.close()
 })

@@ -1,11 +1,11 @@
-import { closeSync, existsSync, openSync, readSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentId, EventId, RunId } from '../../agents/values.ts'
 import type { Batch, Journal, JournalReader, LoadedAgent, Recovery } from '../../runtime/journal.ts'
 import { makeStateFolder, refuseNetworkFileSystem } from '../file-system.ts'
 import { StateFolderError } from '../state-folder-error.ts'
 import { type Database, openDatabase } from './driver.ts'
-import { migrate } from './migrate.ts'
+import { migrate, requireSchema } from './migrate.ts'
 import {
   agentChecksum,
   restOf,
@@ -23,6 +23,7 @@ import { takeWriterLock, type WriterLock } from './writer-lock.ts'
 
 const FILE = 'journal.db'
 const BUSY_TIMEOUT_MS = 5_000
+const SQLITE_PAGE_BYTES_MIN = 512
 
 /**
  * What a start reads, and so what it checks: what is open, and not all that ever happened. A
@@ -42,7 +43,7 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
     // The folder lies in the user's repository and is none of its business.
     writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 })
     lock = await takeWriterLock(folder)
-    prepareFile(path)
+    refuseStump(path)
     database = await openDatabase(path)
     database.exec(`
       PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
@@ -50,6 +51,7 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
       PRAGMA synchronous = FULL;
       PRAGMA foreign_keys = ON`)
     migrate(database, path)
+    chmodSync(path, 0o600)
     for (const table of OPEN_WORK) checkIntegrity(database, `('${table}')`)
     return new SqliteJournal(path, database, lock)
   } catch (error) {
@@ -59,7 +61,10 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
   }
 }
 
-/** Opens the journal of a state folder to read it, also while another process writes it. */
+/**
+ * Opens the journal of a state folder to read it as it is now, also while another process writes
+ * it: what is written later is not seen, so that rows and snapshots fit together.
+ */
 export async function openSqliteJournalReader(folder: string): Promise<JournalReader> {
   const path = join(folder, FILE)
   if (!existsSync(path)) {
@@ -69,11 +74,12 @@ export async function openSqliteJournalReader(folder: string): Promise<JournalRe
   }
   let database: Database | undefined
   try {
-    prepareFile(path)
+    refuseStump(path)
     database = await openDatabase(path, true)
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    database.exec('BEGIN')
     checkIntegrity(database)
-    migrate(database, path)
+    requireSchema(database, path)
     return new SqliteJournal(path, database)
   } catch (error) {
     database?.close()
@@ -81,18 +87,13 @@ export async function openSqliteJournalReader(folder: string): Promise<JournalRe
   }
 }
 
-/** Makes the file for its owner alone. SQLite takes a short file for an empty database: we do not. */
-function prepareFile(path: string): void {
-  const descriptor = openSync(path, existsSync(path) ? 'r' : 'a+', 0o600)
-  try {
-    const head = Buffer.alloc(16)
-    const length = readSync(descriptor, head, 0, head.length, 0)
-    if (length > 0 && head.toString('latin1') !== 'SQLite format 3\0') {
-      throw damagedFile('the file is not a database')
-    }
-  } finally {
-    closeSync(descriptor)
-  }
+/**
+ * SQLite takes a short file for an empty database: we do not. Only looked at, never opened by
+ * hand: closing any descriptor of a file gives up all locks of the process on it.
+ */
+function refuseStump(path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size > 0 && size < SQLITE_PAGE_BYTES_MIN) throw damagedFile('the file is not a database')
 }
 
 function checkIntegrity(database: Database, scope = ''): void {

@@ -1,8 +1,10 @@
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { StateFolderError } from '../state-folder-error.ts'
 import { type Database, openDatabase } from './driver.ts'
+
+const SQLITE_BUSY = 5
 
 /** The right to write to a state folder. The system takes it back when the process dies, however. */
 export interface WriterLock {
@@ -19,12 +21,13 @@ export async function takeWriterLock(folder: string): Promise<WriterLock> {
   let database: Database | undefined
   try {
     const lockFile = join(folder, 'writer.lock')
-    closeSync(openSync(lockFile, 'a', 0o600))
+    // Never opened by hand: closing any descriptor of a file gives up all locks of the process on it.
     database = await openDatabase(lockFile)
     database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
+    chmodSync(lockFile, 0o600)
   } catch (error) {
     database?.close()
-    if (!/locked/.test(String(error))) throw error
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
     throw new StateFolderError(
       `${folder} is in use by ${describeHolder(holderFile)}. Stop that process, or use another state folder.`,
     )
