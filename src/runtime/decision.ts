@@ -9,28 +9,41 @@ export const RESERVED_TYPES: ReadonlySet<string> = new Set([
   'revived',
 ])
 
+/** The most that one decision may bring into the journal; what is larger belongs into a blob. */
+export const DECISION_CHARS_MAX = 262_144
+
 /**
- * Throws unless a behaviour's answer can be stored as it is: JSON throughout, whole times, and no
- * name that belongs to the runtime. A bug of one agent must not reach the commit of all.
+ * Throws unless a behaviour's answer can be stored as it is: JSON throughout, small, whole times,
+ * and no name that belongs to the runtime. A bug of one agent must not reach the commit of all.
  */
 export function checkDecision(decision: Decision): void {
   if (decision === null || typeof decision !== 'object') throw new TypeError('no decision')
   const { set, send, effects, cancel, timers, reason, retry } = decision
-  if (set !== undefined) requireJson(set, 'set')
+  let chars = requireJson(listOf(cancel, 'cancel'), 'cancel')
+  if (set !== undefined) chars += requireJson(set, 'set')
   for (const { to, type, payload } of listOf(send, 'send')) {
-    requireJson([to, type, payload], 'send')
+    chars += requireJson([to, type, payload], 'send')
     if (RESERVED_TYPES.has(type)) throw new TypeError(`the event type ${type} is the runtime's`)
   }
-  for (const { kind, input } of listOf(effects, 'effects')) requireJson([kind, input], 'effects')
-  requireJson(listOf(cancel, 'cancel'), 'cancel')
-  for (const [name, dueMs] of Object.entries(timers ?? {})) {
+  for (const { kind, input } of listOf(effects, 'effects')) {
+    chars += requireJson([kind, input], 'effects')
+  }
+  if (reason !== undefined) chars += requireJson(reason, 'reason')
+  if (retry !== undefined) chars += requireJson(retry, 'retry')
+  checkTimers(timers ?? {})
+  if (chars <= DECISION_CHARS_MAX) return
+  throw new RangeError(
+    `the decision has ${chars} characters, and at most ${DECISION_CHARS_MAX} fit a row: put what is large into a blob`,
+  )
+}
+
+function checkTimers(timers: NonNullable<Decision['timers']>): void {
+  for (const [name, dueMs] of Object.entries(timers)) {
     if (name.startsWith('$')) throw new TypeError(`the timer ${name} is the runtime's`)
     if (dueMs !== null && !Number.isSafeInteger(dueMs)) {
       throw new TypeError(`timer ${name} is due at ${dueMs}, which is no whole number of ms`)
     }
   }
-  if (reason !== undefined) requireJson(reason, 'reason')
-  if (retry !== undefined) requireJson(retry, 'retry')
 }
 
 function listOf<T>(list: readonly T[] | undefined, name: string): readonly T[] {
@@ -39,15 +52,16 @@ function listOf<T>(list: readonly T[] | undefined, name: string): readonly T[] {
   return list
 }
 
-/** Throws unless the value is the same after it was stored as JSON. */
-export function requireJson(value: unknown, name: string): void {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return
-  if (typeof value === 'number') {
-    if (Number.isFinite(value)) return
-  } else if (typeof value === 'object') {
-    const parts: unknown[] = Array.isArray(value) ? value : Object.values(value)
-    for (const part of parts) requireJson(part, name)
-    return
-  }
-  throw new TypeError(`${name} holds ${String(value)}, which is not JSON`)
+/** Throws unless the value is the same after it was stored as JSON; gives its size in characters. */
+export function requireJson(value: unknown, name: string): number {
+  if (typeof value === 'string') return value.length
+  if (value === null || typeof value === 'boolean') return 4
+  if (typeof value === 'number' && Number.isFinite(value)) return 8
+  if (typeof value !== 'object') throw new TypeError(`${name} holds ${String(value)}, no JSON`)
+  let chars = 2
+  if (Array.isArray(value)) for (const part of value) chars += requireJson(part, name)
+  else
+    for (const key of Object.keys(value))
+      chars += key.length + requireJson((value as never)[key], name)
+  return chars
 }

@@ -10,6 +10,8 @@ export async function findViolations(world: World): Promise<string[]> {
     ...lostEvents(world),
     ...handledTwice(world),
     ...illegalMoves(world),
+    ...discontinuities(world),
+    ...wrongReturns(world),
     ...disorder(world),
     ...unfinished(world),
     ...forgottenEffects(world),
@@ -47,6 +49,34 @@ function illegalMoves(world: World): string[] {
     const machine = findMachine(row.agentId.slice('agent-'.length))
     const to = machine && step(machine, row.from, row.move ?? '', row.to ?? '')
     return to === row.to ? [] : [`${row.agentId}: no row ${row.from} ${row.move} ${row.to}`]
+  })
+}
+
+/** Each row goes on from where the one before it ended. */
+function discontinuities(world: World): string[] {
+  const states = new Map<string, string | null>()
+  return world.disk.contents.rows.flatMap(({ agentId, kind, from, to, seq }) => {
+    const before = states.get(agentId) ?? null
+    states.set(agentId, to)
+    return kind === 'born' || from === before
+      ? []
+      : [`row ${seq} starts from ${from}, not ${before}`]
+  })
+}
+
+/** BUDGET_REVIEW, QUESTION and SUSPEND return to the very state that was left for them. */
+function wrongReturns(world: World): string[] {
+  const left = new Map<string, string | null>()
+  return world.disk.contents.rows.flatMap(({ agentId, kind, from, to, move, seq }) => {
+    if (kind !== 'moved') return []
+    const key = (state: string | null) => `${agentId} ${state}`
+    if (from !== 'SUSPEND' && ['BUDGET_REVIEW', 'QUESTION', 'SUSPEND'].includes(to ?? '')) {
+      left.set(key(to), from)
+    }
+    const returns = ['service_restored', 'question_answered', 'budget_granted'].includes(move ?? '')
+    const expected = left.get(key(from))
+    const isReturn = returns && !(from === 'BUDGET_REVIEW' && agentId.includes('coder@D'))
+    return isReturn && to !== expected ? [`row ${seq} returned to ${to}, not to ${expected}`] : []
   })
 }
 

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { checkDecision, DECISION_CHARS_MAX, requireJson } from './decision.ts'
+
+test.each([null, true, 0, -1.5, '', 'ünï', [], {}, [1, [2, { a: null }]], { a: { b: ['c'] } }])(
+  '%j is JSON',
+  (value) => {
+    expect(() => requireJson(value, 'x')).not.toThrow()
+  },
+)
+
+test.each([
+  undefined,
+  Number.NaN,
+  Infinity,
+  1n,
+  Symbol('s'),
+  () => 1,
+  [undefined],
+  { a: Number.NaN },
+])('%s is not', (value) => {
+  expect(() => requireJson(value, 'x')).toThrow(TypeError)
+})
+
+test('a decision is bounded: at the limit it passes, one character more does not', () => {
+  // An object costs two characters and its key one, an empty list of cancellations two.
+  const of = (chars: number) => ({ set: { x: 'y'.repeat(chars - 5) } })
+  expect(() => checkDecision(of(DECISION_CHARS_MAX))).not.toThrow()
+  expect(() => checkDecision(of(DECISION_CHARS_MAX + 1))).toThrow(/put what is large into a blob/)
+})
