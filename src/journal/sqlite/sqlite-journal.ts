@@ -199,8 +199,8 @@ class SqliteJournal implements Journal {
 
   async close(): Promise<void> {
     try {
-      // The whole journal is in one file when nobody writes it.
-      if (this.#lock !== undefined) this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      // The whole journal is in one file when nobody writes it; a reader lets go of what it saw.
+      this.#database.exec(this.#lock ? 'PRAGMA wal_checkpoint(TRUNCATE)' : 'COMMIT')
     } finally {
       // The packaged SQLite lets go of its files when its statements are collected, not before.
       for (const name of Object.keys(this.#sql))
