@@ -34,7 +34,7 @@ export async function openRawSqlite(
   migrate(database, path)
   const sql = prepareStatements(database)
   const seqs = new Array<number>(agents).fill(1)
-  sql.putRun.run(1, 'run-1', 'running', Date.now(), '{}')
+  sql.putRun.run(1, 'run-1', 'running', Date.now(), '{}', CHECKSUM)
   for (let agent = 0; agent < agents; agent += 1) putSnapshot(sql, agent, 1)
   let number = 0
 

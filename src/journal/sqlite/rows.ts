@@ -21,6 +21,13 @@ type AgentRest = Omit<
   'key' | 'id' | 'run' | 'runKey' | 'role' | 'machine' | 'state' | 'seq'
 >
 
+/** FNV-1a of 32 bits: for texts as short as rows four times as fast as a call of zlib's crc32. */
+function checksum(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash >>> 0
+}
+
 export function restOf(agent: AgentRecord): string {
   const { origin, suspendedFrom, data, generation, bornSeq, halted, timers } = agent
   const { recycling, restartsMs } = agent
@@ -38,21 +45,22 @@ export function restOf(agent: AgentRecord): string {
   return JSON.stringify(rest)
 }
 
+/** The checksum of a run's columns. */
+export function runChecksum({ key, id, status, createdMs }: RunRecord, config: string): number {
+  return checksum(`${key}\0${id}\0${status}\0${createdMs}\0${config}`)
+}
+
 export function toRun(row: Row): RunRecord {
-  return {
+  const config = String(row.config)
+  const run: RunRecord = {
     key: Number(row.key),
     id: row.id as RunId,
     status: row.status as RunStatus,
     createdMs: Number(row.created_ms),
-    config: JSON.parse(String(row.config)),
+    config: parse(`run ${row.id}`, config),
   }
-}
-
-/** FNV-1a of 32 bits: for texts as short as rows four times as fast as a call of zlib's crc32. */
-function checksum(text: string): number {
-  let hash = 0x811c9dc5
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  return hash >>> 0
+  verify(`run ${row.id}`, row.checksum, runChecksum(run, config))
+  return run
 }
 
 /** The checksum of an agent's columns: SQLite notices a damaged page, not a damaged value on it. */
@@ -78,41 +86,66 @@ export function toAgent(row: Row): AgentRecord {
   return agent
 }
 
+/** The checksum of a waiting event's columns. */
+export function mailChecksum(event: InboxEvent, payload: string): number {
+  const { order, agentKey, id, type, atMs, urgent, tries } = event
+  return checksum(`${order}\0${agentKey}\0${id}\0${type}\0${payload}\0${atMs}\0${urgent}\0${tries}`)
+}
+
 export function toInboxEvent(row: Row): InboxEvent {
-  return {
+  const payload = String(row.payload)
+  const event: InboxEvent = {
     id: row.id as EventId,
     agent: row.agent_id as AgentId,
     agentKey: Number(row.agent),
     type: String(row.type),
-    payload: JSON.parse(String(row.payload)),
+    payload: parse(`event ${row.id}`, payload),
     atMs: Number(row.at_ms),
     urgent: row.urgent === 1,
     tries: Number(row.tries),
     order: Number(row.place),
   }
+  verify(`event ${row.id}`, row.checksum, mailChecksum(event, payload))
+  return event
+}
+
+/** The checksum of an open effect's columns; whether it waits may change without it. */
+export function effectChecksum(effect: EffectRecord, input: string): number {
+  const { id, agent, kind, askedMs } = effect
+  return checksum(`${id}\0${agent}\0${kind}\0${input}\0${askedMs}`)
 }
 
 export function toEffect(row: Row): EffectRecord {
-  return {
+  const input = String(row.input)
+  const effect: EffectRecord = {
     id: row.id as EffectId,
     agent: Number(row.agent),
     agentId: row.agent_id as AgentId,
     run: row.run_id as RunId,
     kind: String(row.kind),
-    input: JSON.parse(String(row.input)),
+    input: parse(`effect ${row.id}`, input),
     askedMs: Number(row.asked_ms),
     waiting: row.waiting === 1,
   }
+  verify(`effect ${row.id}`, row.checksum, effectChecksum(effect, input))
+  return effect
+}
+
+/** The checksum of a timer's columns. */
+export function timerChecksum({ agent, name, epoch, dueMs }: TimerRecord): number {
+  return checksum(`${agent}\0${name}\0${epoch}\0${dueMs}`)
 }
 
 export function toTimer(row: Row): TimerRecord {
-  return {
+  const timer: TimerRecord = {
     agent: Number(row.agent),
     agentId: row.agent_id as AgentId,
     name: String(row.name),
     epoch: Number(row.epoch),
     dueMs: Number(row.due_ms),
   }
+  verify(`timer ${row.name}`, row.checksum, timerChecksum(timer))
+  return timer
 }
 
 /** The checksum of a row's columns. */

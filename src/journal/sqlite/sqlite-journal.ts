@@ -8,8 +8,12 @@ import { type Database, openDatabase } from './driver.ts'
 import { migrate, requireSchema } from './migrate.ts'
 import {
   agentChecksum,
+  effectChecksum,
+  mailChecksum,
   restOf,
   rowChecksum,
+  runChecksum,
+  timerChecksum,
   toAgent,
   toEffect,
   toInboxEvent,
@@ -96,8 +100,9 @@ function refuseStump(path: string): void {
   if (size > 0 && size < SQLITE_PAGE_BYTES_MIN) throw damagedFile('the file is not a database')
 }
 
-function checkIntegrity(database: Database, scope = ''): void {
-  const problem = database.prepare(`PRAGMA quick_check${scope}`).get()?.quick_check
+/** Also compares indexes with their tables, which a quick check does not: a lost entry hides a row. */
+function checkIntegrity(database: Database, scope = '(1)'): void {
+  const problem = database.prepare(`PRAGMA integrity_check${scope}`).get()?.integrity_check
   if (problem !== 'ok') throw damagedFile(String(problem))
 }
 
@@ -213,7 +218,9 @@ class SqliteJournal implements Journal {
   #write(batch: Batch): void {
     const sql = this.#sql
     for (const run of batch.runs) {
-      sql.putRun.run(run.key, run.id, run.status, run.createdMs, JSON.stringify(run.config))
+      const config = JSON.stringify(run.config)
+      const sum = runChecksum(run, config)
+      sql.putRun.run(run.key, run.id, run.status, run.createdMs, config, sum)
     }
     for (const agent of batch.agents) {
       const { key, id, runKey, role, machine, state, seq } = agent
@@ -247,18 +254,24 @@ class SqliteJournal implements Journal {
     const sql = this.#sql
     if (batch.accepted.length > 0) sql.accept.run(JSON.stringify(batch.accepted))
     for (const order of batch.inboxRemoved) sql.removeMail.run(order)
-    for (const { order, agentKey, id, type, payload, atMs, urgent, tries } of batch.inboxAdded) {
-      const content = JSON.stringify(payload)
-      sql.addMail.run(order, agentKey, id, type, content, atMs, urgent ? 1 : 0, tries)
+    for (const event of batch.inboxAdded) {
+      const { order, agentKey, id, type, atMs, urgent, tries } = event
+      const payload = JSON.stringify(event.payload)
+      const sum = mailChecksum(event, payload)
+      sql.addMail.run(order, agentKey, id, type, payload, atMs, urgent ? 1 : 0, tries, sum)
     }
     for (const id of batch.effectsRemoved) sql.removeEffect.run(id)
-    for (const { id, agent, kind, input, askedMs, waiting } of batch.effectsAdded) {
-      sql.addEffect.run(id, agent, kind, JSON.stringify(input), askedMs, waiting ? 1 : 0)
+    for (const effect of batch.effectsAdded) {
+      const { id, agent, kind, askedMs, waiting } = effect
+      const input = JSON.stringify(effect.input)
+      const sum = effectChecksum(effect, input)
+      sql.addEffect.run(id, agent, kind, input, askedMs, waiting ? 1 : 0, sum)
     }
     for (const { id, waiting } of batch.effectsWaiting) sql.setWaiting.run(waiting ? 1 : 0, id)
     for (const { agent, name } of batch.timersRemoved) sql.removeTimer.run(agent, name)
-    for (const { agent, name, epoch, dueMs } of batch.timersSet) {
-      sql.setTimer.run(agent, name, epoch, dueMs)
+    for (const timer of batch.timersSet) {
+      const { agent, name, epoch, dueMs } = timer
+      sql.setTimer.run(agent, name, epoch, dueMs, timerChecksum(timer))
     }
   }
 }

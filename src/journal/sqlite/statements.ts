@@ -17,8 +17,8 @@ export function prepareStatements(database: Database) {
     ),
 
     putRun: prepare(
-      `INSERT INTO runs VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (key) DO UPDATE SET status = excluded.status`,
+      `INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET status = excluded.status, checksum = excluded.checksum`,
     ),
     runs: prepare('SELECT * FROM runs ORDER BY key'),
 
@@ -56,11 +56,11 @@ export function prepareStatements(database: Database) {
       'SELECT event_id FROM accepted WHERE event_id IN (SELECT value FROM json_each(?))',
     ),
 
-    addMail: prepare('INSERT INTO inbox VALUES (?, ?, ?, ?, ?, ?, ?, ?)'),
+    addMail: prepare('INSERT INTO inbox VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     removeMail: prepare('DELETE FROM inbox WHERE place = ?'),
     mailOfAgent: prepare(`SELECT inbox.*, ? AS agent_id FROM inbox WHERE agent = ? ORDER BY place`),
 
-    addEffect: prepare('INSERT INTO effects VALUES (?, ?, ?, ?, ?, ?)'),
+    addEffect: prepare('INSERT INTO effects VALUES (?, ?, ?, ?, ?, ?, ?)'),
     removeEffect: prepare('DELETE FROM effects WHERE id = ?'),
     setWaiting: prepare('UPDATE effects SET waiting = ? WHERE id = ?'),
     effects: prepare(
@@ -69,7 +69,7 @@ export function prepareStatements(database: Database) {
        ORDER BY effects.asked_ms, effects.id`,
     ),
 
-    setTimer: prepare('INSERT OR REPLACE INTO timers VALUES (?, ?, ?, ?)'),
+    setTimer: prepare('INSERT OR REPLACE INTO timers VALUES (?, ?, ?, ?, ?)'),
     removeTimer: prepare('DELETE FROM timers WHERE agent = ? AND name = ?'),
     dueTimers: prepare(
       `SELECT timers.*, agents.id AS agent_id FROM timers JOIN agents ON agents.key = timers.agent

@@ -10,10 +10,12 @@ CREATE TABLE runs (
   id         TEXT NOT NULL UNIQUE,
   status     TEXT NOT NULL,
   created_ms INTEGER NOT NULL,
-  config     TEXT NOT NULL
+  config     TEXT NOT NULL,
+  checksum   INTEGER NOT NULL
 ) STRICT;
 
--- The fold of each agent's rows. `rest` holds what is not looked up by; `checksum` is of state and rest.
+-- The fold of each agent's rows. `rest` holds what is not looked up by. Every `checksum` is over the
+-- other columns of its row: SQLite notices a damaged page, not a damaged value on it.
 CREATE TABLE agents (
   key      INTEGER PRIMARY KEY,
   id       TEXT NOT NULL UNIQUE,
@@ -60,7 +62,8 @@ CREATE TABLE inbox (
   payload TEXT NOT NULL,
   at_ms   INTEGER NOT NULL,
   urgent  INTEGER NOT NULL,
-  tries   INTEGER NOT NULL
+  tries   INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX inbox_by_agent ON inbox (agent, place);
 
@@ -70,7 +73,8 @@ CREATE TABLE effects (
   kind     TEXT NOT NULL,
   input    TEXT NOT NULL,
   asked_ms INTEGER NOT NULL,
-  waiting  INTEGER NOT NULL
+  waiting  INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE timers (
@@ -78,6 +82,7 @@ CREATE TABLE timers (
   name   TEXT NOT NULL,
   epoch  INTEGER NOT NULL,
   due_ms INTEGER NOT NULL,
+  checksum INTEGER NOT NULL,
   PRIMARY KEY (agent, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX timers_by_due ON timers (due_ms);
