@@ -22,7 +22,7 @@ export class ServiceGate {
     return this.#failures >= FAILURES_MAX
   }
 
-  /** Whether the service asked to be left alone for now. */
+  /** Whether the service asked to be left alone and the time has not come. */
   get isClosed(): boolean {
     return this.#clock.nowMs() < this.#closedUntilMs
   }
