@@ -65,10 +65,11 @@ function exitsOf(machine: Machine, state: string | null): Hop[] {
 }
 
 function slipwayWalker(machine: Machine, walk: readonly Hop[]): Subject {
+  const birth = birthState(machine)
   return () => {
     let state: string | null = null
     for (const hop of walk) {
-      if (hop.state !== state) state = birthState(machine)
+      if (hop.state !== state) state = birth
       state = step(machine, state, hop.event, hop.origin) ?? null
       if (state !== hop.to) throw new Error(`${hop.state} ${hop.event} led to ${state}`)
     }
