@@ -1,0 +1,132 @@
+import type { Ended } from '../process/command.ts'
+import type { Processes } from '../process/processes.ts'
+
+/** Git did not do what it was asked to. */
+export class GitError extends Error {
+  override readonly name = 'GitError'
+  readonly exitCode: number | null
+
+  constructor(command: string, ended: Ended) {
+    const said = ended.stderr.toString().trim() || ended.how
+    super(`git ${command}: ${said.slice(0, 2_000)}`)
+    this.exitCode = ended.exitCode
+  }
+}
+
+export interface GitOptions {
+  /** The repository; without one the command makes its own, as `clone` and `init` do. */
+  readonly repository?: string
+  readonly workTree?: string
+  readonly index?: string
+  readonly stdin?: string | Uint8Array
+  /** Exit codes that are answers and not failures; 0 alone when absent. */
+  readonly accept?: readonly number[]
+  /** How other repositories may be reached; by path alone when absent. */
+  readonly protocols?: string
+  /** Configuration for this command that is secret, and so belongs on no command line. */
+  readonly secretConfig?: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface GitAnswer {
+  readonly exitCode: number
+  readonly stdout: Buffer
+  /** The output without its last line end. */
+  readonly text: string
+}
+
+/** Git, and nothing that a repository, a user or a machine has configured to run beside it. */
+export interface Git {
+  /** Runs one command to its end. Rejects with a GitError when git does. */
+  run(args: readonly string[], options?: GitOptions): Promise<GitAnswer>
+}
+
+const TIMEOUT_MS = 600_000
+const OUTPUT_BYTES_MAX = 512 * 1024 * 1024
+
+/**
+ * What git might run or change on its own. A repository that we made has none of this in its own
+ * configuration; these win over one that somebody else made.
+ */
+const CONFIG: readonly string[] = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.untrackedCache=false',
+  'core.attributesFile=/dev/null',
+  'core.excludesFile=/dev/null',
+  'core.autocrlf=false',
+  'core.safecrlf=false',
+  'core.protectHFS=false',
+  'core.protectNTFS=false',
+  'core.sshCommand=ssh -oBatchMode=yes',
+  'core.askPass=true',
+  'core.pager=cat',
+  'core.fsync=committed',
+  'core.fsyncMethod=batch',
+  'credential.helper=',
+  'submodule.recurse=false',
+  'fetch.recurseSubmodules=false',
+  'diff.ignoreSubmodules=all',
+  'commit.gpgSign=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'safe.directory=*',
+  'advice.detachedHead=false',
+]
+
+export const AUTHOR = { name: 'Slipway', email: 'slipway@localhost' }
+
+export function openGit(processes: Processes): Git {
+  return {
+    async run(args, options = {}) {
+      const argv = ['git', ...CONFIG.flatMap((setting) => ['-c', setting]), ...args] as const
+      const cwd = options.workTree ?? options.repository ?? '/'
+      const env = { ...environmentFor(options), ...options.env }
+      const stdin = options.stdin === undefined ? {} : { stdin: options.stdin }
+      const bounds = { timeoutMs: TIMEOUT_MS, outputBytesMax: OUTPUT_BYTES_MAX }
+      const ended = await processes.run({ argv, cwd, env, ...stdin, ...bounds }, 'trusted')
+      const { exitCode, stdout } = ended
+      if (exitCode === null || !(options.accept ?? [0]).includes(exitCode)) {
+        throw new GitError(args[0] ?? '', ended)
+      }
+      return {
+        exitCode,
+        stdout,
+        get text() {
+          return stdout.toString().replace(/\n$/, '')
+        },
+      }
+    },
+  }
+}
+
+function environmentFor(options: GitOptions): Record<string, string> {
+  const { repository, workTree, index, protocols, secretConfig = {} } = options
+  const env: Record<string, string> = {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_ALLOW_PROTOCOL: protocols ?? 'file',
+    GIT_AUTHOR_NAME: AUTHOR.name,
+    GIT_AUTHOR_EMAIL: AUTHOR.email,
+    GIT_COMMITTER_NAME: AUTHOR.name,
+    GIT_COMMITTER_EMAIL: AUTHOR.email,
+  }
+  if (repository !== undefined) env.GIT_DIR = repository
+  if (workTree !== undefined) env.GIT_WORK_TREE = workTree
+  if (index !== undefined) env.GIT_INDEX_FILE = index
+  const secrets = Object.entries(secretConfig)
+  env.GIT_CONFIG_COUNT = String(secrets.length)
+  for (const [i, [key, value]] of secrets.entries()) {
+    env[`GIT_CONFIG_KEY_${i}`] = key
+    env[`GIT_CONFIG_VALUE_${i}`] = value
+  }
+  return env
+}

@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { guardGit } from '../guards/git-guard.ts'
+import type { Git } from './git.ts'
+
+/**
+ * The two bare repositories of a state folder. Both are ours alone: no model and no user ever
+ * writes their configuration, so git can be run in them.
+ */
+export interface Repositories {
+  /** What workspaces are cloned from: the user's branches and the targets of the runs. */
+  readonly mirror: string
+  /**
+   * What is being worked on: branches of stories and checkpoints. It borrows the mirror's objects,
+   * and is apart from it so that a clone does not copy what earlier stories tried.
+   */
+  readonly work: string
+  /** What each clone starts with instead of the templates of this machine. */
+  readonly template: string
+}
+
+/**
+ * Wins over every .gitattributes of a repository: files are taken byte by byte, no filter runs, and
+ * no attribute merges two sides without a word.
+ */
+const ATTRIBUTES = '* -text !eol -filter -ident !working-tree-encoding !merge !diff !export-subst\n'
+
+/** Makes the repositories of a state folder, or finds them and mends what a kill has left. */
+export async function openRepositories(git: Git, stateFolder: string): Promise<Repositories> {
+  const folder = join(stateFolder, 'git')
+  const repositories: Repositories = {
+    mirror: join(folder, 'mirror.git'),
+    work: join(folder, 'work.git'),
+    template: join(folder, 'template'),
+  }
+  const { mirror, work, template } = repositories
+  await mkdir(join(template, 'info'), { recursive: true, mode: 0o700 })
+  await writeFile(join(template, 'info', 'attributes'), ATTRIBUTES)
+  for (const repository of [mirror, work]) {
+    await rm(`${repository}.new`, { recursive: true, force: true })
+    if (!existsSync(repository)) {
+      const draft = `${repository}.new`
+      await git.run(['init', '--quiet', '--bare', `--template=${template}`, draft])
+      if (repository === work) {
+        await writeFile(join(draft, 'objects', 'info', 'alternates'), '../../mirror.git/objects\n')
+      }
+      await rename(draft, repository)
+    }
+    await removeLocks(repository)
+  }
+  return repositories
+}
+
+/** A killed git leaves its locks. Only for when no git runs: at the start, behind the writer lock. */
+async function removeLocks(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory() && entry.name !== 'objects') await removeLocks(path)
+    else if (entry.name.endsWith('.lock')) await rm(path, { force: true })
+  }
+}
+
+/** Brings the mirror up to date with the user's repository, which is only read. */
+export async function updateMirror(
+  git: Git,
+  { mirror }: Repositories,
+  source: string,
+): Promise<void> {
+  const refs = ['+refs/heads/*:refs/origin/heads/*', '+refs/tags/*:refs/origin/tags/*']
+  const flags = [
+    '--quiet',
+    '--no-tags',
+    '--prune',
+    '--no-write-fetch-head',
+    '--no-auto-maintenance',
+  ]
+  await git.run(['fetch', ...flags, '--end-of-options', guardGit('url', source), ...refs], {
+    repository: mirror,
+  })
+}
+
+/** The commit of a ref, or undefined when there is no such ref. */
+export async function readRef(
+  git: Git,
+  repository: string,
+  ref: string,
+): Promise<string | undefined> {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
+  const { exitCode, text } = await git.run(args, { repository, accept: [0, 1] })
+  return exitCode === 0 ? text : undefined
+}
+
+/** One change of a ref; `null` stands for a ref that is not there. */
+export interface RefChange {
+  readonly ref: string
+  readonly to: string | null
+  /** What it must be now; absent where that does not matter. */
+  readonly from?: string | null
+}
+
+const NOTHING = '0'.repeat(40)
+
+/** Changes refs together. False, and nothing has changed, when one is not what it must be. */
+export async function changeRefs(
+  git: Git,
+  repository: string,
+  changes: readonly RefChange[],
+): Promise<boolean> {
+  const lines = changes.map(({ ref, to, from }) => {
+    const expected = from === undefined ? '' : `${from ?? NOTHING}`
+    return to === null ? `delete ${ref}\0${expected}\0` : `update ${ref}\0${to}\0${expected}\0`
+  })
+  const stdin = ['start\0', ...lines, 'commit\0'].join('')
+  const flags = ['update-ref', '--no-deref', '-z', '--stdin']
+  const { exitCode } = await git.run(flags, { repository, stdin, accept: [0, 128] })
+  if (exitCode === 0) return true
+  for (const { ref, from } of changes) {
+    if (from !== undefined && ((await readRef(git, repository, ref)) ?? null) !== from) return false
+  }
+  throw new Error(`git could not change ${changes.map(({ ref }) => ref).join(', ')}`)
+}

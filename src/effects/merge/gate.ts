@@ -1,0 +1,32 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Git } from '../git/git.ts'
+import type { Repositories } from '../git/repositories.ts'
+import { makeClone } from '../workspace/clone.ts'
+import { makeReadable } from '../workspace/tree.ts'
+
+/**
+ * Does something in a fresh clone of a commit of the mirror, where nothing is left of any coder's
+ * work but what is committed. The clone goes away afterwards.
+ */
+export async function inFreshClone<T>(
+  git: Git,
+  repositories: Repositories,
+  stateFolder: string,
+  commit: string,
+  use: (folder: string) => Promise<T>,
+): Promise<T> {
+  const gates = join(stateFolder, 'gate')
+  await mkdir(gates, { recursive: true, mode: 0o700 })
+  const scratch = await mkdtemp(join(gates, 'clone-'))
+  try {
+    const request = { folder: join(scratch, 'tree'), index: join(scratch, 'index') }
+    const branch = 'slipway/gate'
+    const { settle } = await makeClone(git, repositories, { ...request, branch, base: commit })
+    await settle()
+    return await use(request.folder)
+  } finally {
+    makeReadable(scratch, '')
+    await rm(scratch, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,166 @@
+import type { Forge, ForgeError } from '../forge/forge.ts'
+import { findMergedCommit } from '../forge/merged-commit.ts'
+import type { Git } from '../git/git.ts'
+import { changeRefs, type Repositories, readRef } from '../git/repositories.ts'
+import { guardGit } from '../guards/git-guard.ts'
+import { type Owner, placeOf } from '../workspace/place.ts'
+import type { Conflict } from './conflict.ts'
+import { mergeTrees } from './merge-tree.ts'
+
+export interface StoryMerge {
+  readonly owner: Owner
+  readonly target: string
+  /** The pull request. */
+  readonly number: number
+  /** The commit that was reviewed; nothing else is merged. */
+  readonly head: string
+  readonly title: string
+  readonly body: string
+  /** When the merge was asked for: a repeated try makes the same commit again. */
+  readonly atMs: number
+}
+
+export type MergeOutcome<Gate> =
+  /** `asTested`: whether the target holds the very tree that the gate saw. */
+  | {
+      readonly kind: 'merged'
+      readonly commit: string
+      readonly onto: string
+      readonly asTested: boolean
+      /** Null where an earlier try got so far and only its end was missing. */
+      readonly gate: Gate | null
+    }
+  /** `content` is a commit whose files have both sides, marked. */
+  | {
+      readonly kind: 'conflicted'
+      readonly onto: string
+      readonly content: string
+      readonly conflicts: readonly Conflict[]
+    }
+  | { readonly kind: 'gate_failed'; readonly onto: string; readonly gate: Gate }
+  /** The branch is not at the reviewed commit any more, or the pull request is closed. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'nothing_to_merge'; readonly onto: string }
+  | { readonly kind: 'forge_failed'; readonly error: ForgeError }
+
+/** What a merge needs of the world. */
+export interface MergeParts<Gate> {
+  readonly git: Git
+  readonly repositories: Repositories
+  readonly forge: Forge
+  readonly stateFolder: string
+  /** Tests a commit of the mirror before it becomes the target. */
+  gate(
+    commit: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly passed: boolean; readonly gate: Gate }>
+}
+
+/** Each time somebody else moved the target meanwhile, everything is done once more. */
+const ROUNDS_MAX = 5
+
+/**
+ * Merges exactly the reviewed commit onto the target, after the gate has passed on the result. May
+ * be cut off at any step and done again: a story is merged at most once. Two must not run at once.
+ */
+export async function mergeStory<Gate>(
+  parts: MergeParts<Gate>,
+  merge: StoryMerge,
+  signal: AbortSignal,
+): Promise<MergeOutcome<Gate>> {
+  guardGit('commit', merge.head)
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    const target = await parts.forge.readTarget(merge.target, signal)
+    if (!target.ok) return { kind: 'forge_failed', error: target.error }
+    const outcome = await mergeOnto(parts, merge, target.value, signal)
+    if (outcome !== 'moved') return outcome
+  }
+  const message = `${merge.target} moved ${ROUNDS_MAX} times while it was merged onto`
+  return { kind: 'forge_failed', error: { code: 'diverged', message, retry: 'later' } }
+}
+
+async function mergeOnto<Gate>(
+  parts: MergeParts<Gate>,
+  merge: StoryMerge,
+  onto: string,
+  signal: AbortSignal,
+): Promise<MergeOutcome<Gate> | 'moved'> {
+  const { git, repositories } = parts
+  const { mirror, work } = repositories
+  const { mergingRef } = placeOf(parts.stateFolder, merge.owner)
+  const begun = (await readRef(git, work, mergingRef)) ?? merge.head
+  const sought = { mergeCommit: begun, reviewedHead: merge.head }
+  const earlier = await findMergedCommit(git, work, onto, sought)
+  if (earlier !== undefined) return land(parts, merge, earlier, `${earlier}^`, null, signal)
+  const { tree, conflicts } = await mergeTrees(git, work, onto, merge.head)
+  if (conflicts.length > 0) {
+    const content = await commitTree(git, work, tree, onto, merge)
+    return { kind: 'conflicted', onto, content, conflicts }
+  }
+  const { text: treeBefore } = await git.run(['rev-parse', `${onto}^{tree}`], { repository: work })
+  if (tree === treeBefore) return { kind: 'nothing_to_merge', onto }
+  const commit = await commitTree(git, work, tree, onto, merge)
+  await changeRefs(git, work, [{ ref: mergingRef, to: commit }])
+  await bring(git, work, mirror, mergingRef)
+  const { passed, gate } = await parts.gate(commit, signal)
+  if (!passed) return { kind: 'gate_failed', onto, gate }
+  return land(parts, merge, commit, onto, gate, signal)
+}
+
+async function land<Gate>(
+  { git, repositories, forge }: MergeParts<Gate>,
+  { number, head }: StoryMerge,
+  mergeCommit: string,
+  ontoName: string,
+  gate: Gate | null,
+  signal: AbortSignal,
+): Promise<MergeOutcome<Gate> | 'moved'> {
+  const args = ['rev-parse', '--verify', '--end-of-options', ontoName]
+  const { text: onto } = await git.run(args, { repository: repositories.work })
+  const request = { number, reviewedHead: head, mergeCommit, expectedTarget: onto }
+  const answer = await forge.merge(request, signal)
+  if (!answer.ok) return { kind: 'forge_failed', error: answer.error }
+  const { value } = answer
+  switch (value.kind) {
+    case 'merged':
+      return { kind: 'merged', commit: value.mergeCommit, onto, asTested: value.asTested, gate }
+    case 'moved':
+      if (value.what === 'target') return 'moved'
+      return { kind: 'refused', reason: `the branch is at ${value.at}, which nobody reviewed` }
+    case 'closed':
+      return { kind: 'refused', reason: 'the pull request is closed' }
+    default:
+      return { kind: 'refused', reason: value.reason }
+  }
+}
+
+/** The same request gives the same commit, so that a repeated try makes nothing new. */
+async function commitTree(
+  git: Git,
+  repository: string,
+  tree: string,
+  onto: string,
+  { owner, head, title, body, atMs }: StoryMerge,
+): Promise<string> {
+  const trailers = [
+    `Slipway-Run: ${owner.run}`,
+    `Slipway-Story: ${owner.story}`,
+    `Slipway-Head: ${head}`,
+  ]
+  const stdin = [oneLine(title), '', ...(body.trim() === '' ? [] : [body.trim(), '']), ...trailers]
+  const date = `${Math.floor(atMs / 1000)} +0000`
+  const env = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date }
+  const args = ['commit-tree', tree, '-p', onto, '-F', '-']
+  return (await git.run(args, { repository, stdin: `${stdin.join('\n')}\n`, env })).text
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim() || 'Untitled'
+}
+
+/** Copies a commit to the mirror; no branch of it changes. */
+async function bring(git: Git, work: string, mirror: string, ref: string): Promise<void> {
+  const flags = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance']
+  const refs = `+${ref}:refs/slipway/gate`
+  await git.run(['fetch', ...flags, '--end-of-options', work, refs], { repository: mirror })
+}

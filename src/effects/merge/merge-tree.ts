@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Git } from '../git/git.ts'
+import { type Conflict, type Hunk, readHunks } from './conflict.ts'
+
+/** What two commits come to together. In a conflict the tree has both sides, marked, in its files. */
+export interface MergedTree {
+  readonly tree: string
+  readonly conflicts: readonly Conflict[]
+}
+
+/** What of all conflicts fits an outcome; the files in the tree have everything. */
+const HUNKS_CHARS_MAX = 24_000
+const CONFLICTS_MAX = 100
+const MESSAGE_CHARS_MAX = 300
+
+/**
+ * Merges in memory: no file is touched, no driver runs, no attribute decides anything. What both
+ * sides changed is a conflict and is never settled here.
+ */
+export async function mergeTrees(
+  git: Git,
+  repository: string,
+  target: string,
+  story: string,
+): Promise<MergedTree> {
+  const config = ['-c', 'merge.conflictStyle=diff3', '-c', 'merge.directoryRenames=conflict']
+  const flags = ['merge-tree', '--write-tree', '--messages', '-z', target, story]
+  const answer = await git.run([...config, ...flags], { repository, accept: [0, 1] })
+  const fields = answer.stdout.toString().split('\0')
+  const tree = fields[0] as string
+  if (answer.exitCode === 0) return { tree, conflicts: [] }
+  const end = fields.indexOf('', 1)
+  const stages = readStages(fields.slice(1, end))
+  const messages = readMessages(fields.slice(end + 1))
+  return { tree, conflicts: await describe(git, repository, stages, messages) }
+}
+
+/** The blobs of a path: of the base (1), of the target (2) and of the story (3). */
+type Stages = ReadonlyMap<string, ReadonlyMap<number, string>>
+
+function readStages(lines: readonly string[]): Stages {
+  const stages = new Map<string, Map<number, string>>()
+  for (const line of lines) {
+    const match = /^(\d{6}) ([0-9a-f]+) ([123])\t(.*)$/s.exec(line)
+    if (match === null) continue
+    const [, , blob, stage, path] = match as unknown as [string, string, string, string, string]
+    const known = stages.get(path) ?? new Map<number, string>()
+    stages.set(path, known.set(Number(stage), blob))
+  }
+  return stages
+}
+
+interface Message {
+  readonly paths: readonly string[]
+  readonly kind: string
+  readonly text: string
+}
+
+function readMessages(fields: readonly string[]): readonly Message[] {
+  const messages: Message[] = []
+  for (let i = 0; i < fields.length && fields[i] !== ''; ) {
+    const count = Number(fields[i])
+    const paths = fields.slice(i + 1, i + 1 + count)
+    const kind = fields[i + 1 + count] ?? ''
+    messages.push({ paths, kind, text: (fields[i + 2 + count] ?? '').trim() })
+    i += count + 3
+  }
+  return messages
+}
+
+async function describe(
+  git: Git,
+  repository: string,
+  stages: Stages,
+  messages: readonly Message[],
+): Promise<readonly Conflict[]> {
+  let room = HUNKS_CHARS_MAX
+  const conflicts: Conflict[] = []
+  for (const [path, blobs] of [...stages].slice(0, CONFLICTS_MAX)) {
+    const about = messages.find(
+      (message) => message.paths.includes(path) && message.kind.startsWith('CONFLICT'),
+    )
+    const hunks = await hunksOf(git, repository, blobs)
+    const fitting: Hunk[] = []
+    for (const hunk of hunks ?? []) {
+      room -= hunk.target.length + hunk.base.length + hunk.story.length
+      if (room < 0) break
+      fitting.push(hunk)
+    }
+    conflicts.push({
+      path,
+      kind: kindOf(about?.kind, hunks),
+      message: (about?.text ?? '').slice(0, MESSAGE_CHARS_MAX),
+      onTarget: blobs.has(2),
+      inStory: blobs.has(3),
+      hunks: fitting,
+      hunksLeftOut: (hunks?.length ?? 0) - fitting.length,
+    })
+  }
+  return conflicts
+}
+
+function kindOf(kind: string | undefined, hunks: readonly Hunk[] | undefined): string {
+  const name = /^CONFLICT \((.*)\)$/.exec(kind ?? '')?.[1] ?? 'contents'
+  return hunks === undefined && name === 'contents' ? 'binary' : name
+}
+
+/** Merged once more, with markers that no file can hold by chance; undefined for no text. */
+async function hunksOf(
+  git: Git,
+  repository: string,
+  blobs: ReadonlyMap<number, string>,
+): Promise<readonly Hunk[] | undefined> {
+  if (!blobs.has(2) || !blobs.has(3)) return []
+  const scratch = await mkdtemp(join(tmpdir(), 'slipway-merge-'))
+  try {
+    for (const stage of [1, 2, 3]) {
+      const blob = blobs.get(stage)
+      const content =
+        blob === undefined
+          ? Buffer.alloc(0)
+          : (await git.run(['cat-file', 'blob', blob], { repository })).stdout
+      await writeFile(join(scratch, String(stage)), content)
+    }
+    const markerChars = 60 + (randomBytes(1)[0] as number)
+    const [base, target, story] = [1, 2, 3].map((stage) => join(scratch, String(stage)))
+    const flags = ['merge-file', '-p', '--diff3', `--marker-size=${markerChars}`]
+    // Its exit code is the number of conflicts, up to 127; 255 says that this is no text.
+    const accept = Array.from({ length: 128 }, (_, i) => i).concat(255)
+    const args = [...flags, target, base, story] as string[]
+    const { exitCode, stdout } = await git.run(args, { accept })
+    return exitCode === 255 ? undefined : readHunks(stdout.toString(), markerChars)
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}

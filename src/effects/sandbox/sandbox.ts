@@ -1,0 +1,53 @@
+import type { Ended } from '../process/command.ts'
+
+/** How far what a model wrote is kept apart from the rest of the machine. */
+export type IsolationLevel = 'bubblewrap' | 'container' | 'none'
+
+/** One way to keep commands in their workspace. */
+export interface Isolation {
+  readonly level: IsolationLevel
+  /** What a person should know about it, in a sentence. */
+  readonly description: string
+  /** Opens a sandbox around a folder. Rejects when that is impossible here. */
+  open(settings: SandboxSettings): Promise<Sandbox>
+}
+
+export interface SandboxSettings {
+  /** The folder that the commands work in, seen inside under the same path. */
+  readonly workspace: string
+  /** Whether commands may change the workspace; planning may not. */
+  readonly access: 'read' | 'write'
+  /** Host names that may be reached, `*.example.org` for all below one; none by default. */
+  readonly hosts?: readonly string[]
+  readonly limits?: Partial<SandboxLimits>
+}
+
+/** What all commands of a sandbox have together. */
+export interface SandboxLimits {
+  readonly memoryBytesMax: number
+  readonly processesMax: number
+  /** What may be written outside the workspace: the private home and /tmp. */
+  readonly scratchBytesMax: number
+}
+
+/** A command inside a sandbox. */
+export interface SandboxCommand {
+  readonly argv: readonly [string, ...string[]]
+  /** Below the workspace; the workspace itself when absent. */
+  readonly cwd?: string
+  /** Added to the sandbox's own small environment. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string | Uint8Array
+  readonly timeoutMs: number
+  readonly outputBytesMax: number
+  readonly signal?: AbortSignal
+}
+
+/** A sandbox around one workspace, kept open so that a command in it costs milliseconds. */
+export interface Sandbox {
+  readonly level: IsolationLevel
+  /** Runs a command to its end. Never rejects; none of its descendants outlives it. */
+  run(command: SandboxCommand): Promise<Ended>
+  /** Ends everything inside. */
+  close(): Promise<void>
+}

@@ -1,0 +1,55 @@
+import type { Git } from '../git/git.ts'
+import { changeRefs, type RefChange, readRef } from '../git/repositories.ts'
+import type { Owner, Place } from './place.ts'
+
+/**
+ * One ref keeps everything that finished stories have tried, however many they are: each entry is
+ * a commit whose first parent is the entry before.
+ */
+const ARCHIVE = 'refs/slipway/archive'
+const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+
+/** Moves all refs of a story into the archive. */
+export async function archiveStory(
+  git: Git,
+  work: string,
+  owner: Owner,
+  place: Place,
+): Promise<void> {
+  const refs = [place.checkpointRef, `refs/heads/${place.branch}`, place.mergingRef]
+  const found: { ref: string; commit: string }[] = []
+  for (const ref of refs) {
+    const commit = await readRef(git, work, ref)
+    if (commit !== undefined) found.push({ ref, commit })
+  }
+  if (found.length === 0) return
+  const before = await readRef(git, work, ARCHIVE)
+  const commits = [...(before === undefined ? [] : [before]), ...found.map(({ commit }) => commit)]
+  const parents = [...new Set(commits)].flatMap((commit) => ['-p', commit])
+  // Stored, so that what points to it can be copied to other repositories.
+  await git.run(['hash-object', '-t', 'tree', '-w', '--stdin'], { repository: work })
+  const { text: entry } = await git.run(['commit-tree', EMPTY_TREE, ...parents, '-F', '-'], {
+    repository: work,
+    stdin: JSON.stringify({ ...owner, refs: found }),
+  })
+  const changes: RefChange[] = found.map(({ ref, commit }) => ({ ref, to: null, from: commit }))
+  await changeRefs(git, work, [{ ref: ARCHIVE, to: entry, from: before ?? null }, ...changes])
+}
+
+/** The newest commits of a story in the archive, by the refs that they had. */
+export async function findArchived(
+  git: Git,
+  work: string,
+  { run, story }: Owner,
+): Promise<Readonly<Record<string, string>> | undefined> {
+  const format = ['log', '--first-parent', '--format=%B%x00', ARCHIVE]
+  const { text } = await git.run(format, { repository: work, accept: [0, 128] })
+  for (const message of text.split('\0')) {
+    const entry = message.trim() === '' ? undefined : JSON.parse(message)
+    if (entry?.run !== run || entry?.story !== story) continue
+    return Object.fromEntries(
+      entry.refs.map(({ ref, commit }: { ref: string; commit: string }) => [ref, commit]),
+    )
+  }
+  return undefined
+}

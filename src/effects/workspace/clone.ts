@@ -1,0 +1,50 @@
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Git } from '../git/git.ts'
+import type { Repositories } from '../git/repositories.ts'
+import type { Contents } from './checkpoint.ts'
+import { recordGitFolder } from './git-folder.ts'
+
+export interface CloneRequest {
+  readonly folder: string
+  readonly index: string
+  readonly branch: string
+  readonly base: string
+}
+
+/** A workspace can be made again at any time, so nobody waits for the disk. */
+const UNSYNCED = ['-c', 'core.fsync=none']
+
+/**
+ * Makes a repository of its own beside where it is wanted: no object shared with the mirror, no
+ * hook, no submodule, no way back. It takes its place with the promise's `settle`.
+ */
+export async function makeClone(
+  git: Git,
+  { mirror, template }: Repositories,
+  { folder, index, branch, base }: CloneRequest,
+): Promise<{ readonly contents: Contents; settle(): Promise<void> }> {
+  const draft = `${folder}.new`
+  await rm(draft, { recursive: true, force: true })
+  await mkdir(dirname(folder), { recursive: true, mode: 0o700 })
+  await mkdir(dirname(index), { recursive: true, mode: 0o700 })
+  const flags = [
+    '--quiet',
+    '--no-hardlinks',
+    '--no-checkout',
+    '--no-tags',
+    '--no-recurse-submodules',
+  ]
+  const from = [`--template=${template}`, '--end-of-options', mirror, draft]
+  await git.run([...UNSYNCED, 'clone', ...flags, ...from])
+  const own = { repository: join(draft, '.git'), workTree: draft }
+  await git.run(['remote', 'remove', 'origin'], own)
+  await git.run([...UNSYNCED, 'checkout', '--quiet', '--no-track', '-B', branch, base], own)
+  const { text } = await git.run(['ls-files', '--stage', '-z'], own)
+  const submodules = text.split('\0').flatMap((line) => /^160000 .*?\t(.*)$/s.exec(line)?.[1] ?? [])
+  await copyFile(join(draft, '.git', 'index'), index)
+  return {
+    contents: { base, submodules, gitFolder: recordGitFolder(join(draft, '.git')) },
+    settle: () => rename(draft, folder),
+  }
+}

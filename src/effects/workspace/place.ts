@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { guardGit } from '../guards/git-guard.ts'
+
+/** Whose workspace it is: one story of one run. */
+export interface Owner {
+  readonly run: string
+  readonly story: string
+}
+
+/** Where everything about one workspace is. */
+export interface Place {
+  readonly folder: string
+  /** What we know about it; written last when it is made, so that it also says that it is whole. */
+  readonly record: string
+  /** Our own index of it: the one in its .git is the model's to spoil. */
+  readonly index: string
+  readonly branch: string
+  readonly checkpointRef: string
+  /** The squash commit that a merge is about, from before it is on its target. */
+  readonly mergingRef: string
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+
+export function placeOf(stateFolder: string, { run, story }: Owner): Place {
+  for (const name of [run, story]) {
+    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name)} is not a name for a workspace`)
+  }
+  const branch = guardGit('branch', `slipway/${run}/${story}`)
+  const folder = join(stateFolder, 'workspaces', run, story)
+  return {
+    folder,
+    record: `${folder}.json`,
+    index: join(stateFolder, 'git', 'index', `${run}+${story}`),
+    branch,
+    checkpointRef: `refs/slipway/checkpoints/${run}/${story}`,
+    mergingRef: `refs/slipway/merging/${run}/${story}`,
+  }
+}

@@ -1,0 +1,202 @@
+import { existsSync } from 'node:fs'
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Git } from '../git/git.ts'
+import { changeRefs, type Repositories, readRef } from '../git/repositories.ts'
+import { guardGit } from '../guards/git-guard.ts'
+import { archiveStory } from './archive.ts'
+import {
+  type Checkpoint,
+  type Contents,
+  readCheckpoint,
+  restoreGitFolders,
+  storeCheckpoint,
+} from './checkpoint.ts'
+import { makeClone } from './clone.ts'
+import { type Owner, type Place, placeOf } from './place.ts'
+import { makeReadable } from './tree.ts'
+import { Turns } from './turns.ts'
+
+export interface Prepared {
+  readonly folder: string
+  readonly branch: string
+  readonly base: string
+}
+
+/** What a start found. */
+export interface Reconciliation {
+  /** Nobody's: stored, and then removed. */
+  readonly removed: readonly Owner[]
+  /** Wanted and not there: the next preparation makes them again from their checkpoints. */
+  readonly missing: readonly Owner[]
+}
+
+/** The workspaces of a state folder. What is done to one is done one after the other. */
+export interface Workspaces {
+  /**
+   * Makes a workspace that stands on `base`, or finds it. A lost one comes back as its last
+   * checkpoint has it. `content` is a commit whose files it is to have instead.
+   */
+  prepare(owner: Owner, base: string, content?: string): Promise<Prepared>
+  checkpoint(owner: Owner): Promise<Checkpoint>
+  /** Commits all work to the story's branch; undefined when there is none. */
+  commit(owner: Owner, message: string): Promise<string | undefined>
+  /** Stores what is there and removes it. */
+  remove(owner: Owner): Promise<void>
+  /** Compares the disk with what ought to be there, after a start. */
+  reconcile(wanted: readonly Owner[]): Promise<Reconciliation>
+}
+
+export function openWorkspaces(
+  git: Git,
+  repositories: Repositories,
+  stateFolder: string,
+): Workspaces {
+  const turns = new Turns()
+  const yard = new Yard(git, repositories, stateFolder)
+  const keyOf = ({ run, story }: Owner) => `${run}/${story}`
+  // Clones are made one at a time, and the archive is one ref for all.
+  return {
+    prepare: (owner, base, content) =>
+      turns.take(['clone', keyOf(owner)], () => yard.prepare(owner, base, content)),
+    checkpoint: (owner) => turns.take([keyOf(owner)], () => yard.checkpoint(owner)),
+    commit: (owner, message) => turns.take([keyOf(owner)], () => yard.commit(owner, message)),
+    remove: (owner) => turns.take(['archive', keyOf(owner)], () => yard.remove(owner)),
+    reconcile: (wanted) => turns.take(['clone', 'archive'], () => yard.reconcile(wanted)),
+  }
+}
+
+/** What workspaces does, without its order. */
+class Yard implements Workspaces {
+  readonly #git: Git
+  readonly #repositories: Repositories
+  readonly #stateFolder: string
+
+  constructor(git: Git, repositories: Repositories, stateFolder: string) {
+    this.#git = git
+    this.#repositories = repositories
+    this.#stateFolder = stateFolder
+  }
+
+  async prepare(owner: Owner, base: string, content?: string): Promise<Prepared> {
+    const { work } = this.#repositories
+    const place = placeOf(this.#stateFolder, owner)
+    const { folder, branch } = place
+    guardGit('commit', base)
+    const present = existsSync(folder) ? await requireRecord(place) : undefined
+    if (present?.base === base && content === undefined) return { folder, branch, base }
+    if (present !== undefined) await this.checkpoint(owner)
+    const stored = await readCheckpoint(this.#git, work, place.checkpointRef)
+    await discard(place)
+    const { contents, settle } = await makeClone(this.#git, this.#repositories, { ...place, base })
+    const lost = content === undefined && stored?.base === base ? stored : undefined
+    const files = lost?.commit ?? content
+    if (files !== undefined) {
+      // Into what is a fresh clone of the base, from a repository of ours.
+      const options = { repository: work, workTree: `${folder}.new`, index: place.index }
+      await this.#git.run(['read-tree', '-m', '-u', base, guardGit('commit', files)], options)
+    }
+    if (lost !== undefined) await restoreGitFolders(this.#git, work, `${folder}.new`, lost)
+    await writeRecord(place, contents)
+    await settle()
+    return { folder, branch, base }
+  }
+
+  async checkpoint(owner: Owner): Promise<Checkpoint> {
+    const place = placeOf(this.#stateFolder, owner)
+    return storeCheckpoint(this.#git, this.#repositories.work, place, await requireRecord(place))
+  }
+
+  async commit(owner: Owner, message: string): Promise<string | undefined> {
+    const repository = this.#repositories.work
+    const { base, tree } = await this.checkpoint(owner)
+    const ref = `refs/heads/${placeOf(this.#stateFolder, owner).branch}`
+    const head = await readRef(this.#git, repository, ref)
+    const parent = head !== undefined && (await this.#isAncestor(base, head)) ? head : base
+    const { text } = await this.#git.run(['rev-parse', `${parent}^{tree}`], { repository })
+    if (tree === text) return parent === base ? undefined : parent
+    const args = ['commit-tree', tree, '-p', parent, '-F', '-']
+    const { text: commit } = await this.#git.run(args, { repository, stdin: message })
+    await changeRefs(this.#git, repository, [{ ref, to: commit }])
+    return commit
+  }
+
+  async remove(owner: Owner): Promise<void> {
+    const place = placeOf(this.#stateFolder, owner)
+    if (existsSync(place.folder)) await this.checkpoint(owner)
+    await archiveStory(this.#git, this.#repositories.work, owner, place)
+    await discard(place)
+  }
+
+  async reconcile(wanted: readonly Owner[]): Promise<Reconciliation> {
+    const found = await findOwners(this.#stateFolder)
+    const key = ({ run, story }: Owner) => `${run}/${story}`
+    const expected = new Set(wanted.map(key))
+    const removed = found.filter((owner) => !expected.has(key(owner)))
+    for (const owner of removed) await this.remove(owner)
+    const missing = wanted.filter((owner) => !existsSync(placeOf(this.#stateFolder, owner).folder))
+    return { removed, missing }
+  }
+
+  async #isAncestor(commit: string, of: string): Promise<boolean> {
+    const args = ['merge-base', '--is-ancestor', commit, of]
+    const options = { repository: this.#repositories.work, accept: [0, 1] }
+    return (await this.#git.run(args, options)).exitCode === 0
+  }
+}
+
+/** Removes what has been stored. */
+async function discard({ folder, record, index }: Place): Promise<void> {
+  if (existsSync(folder)) {
+    const doomed = `${folder}.old`
+    await rm(doomed, { recursive: true, force: true })
+    await rename(folder, doomed)
+    makeReadable(doomed, '')
+    await rm(doomed, { recursive: true, force: true })
+  }
+  for (const path of [record, index, `${index}.lock`]) await rm(path, { force: true })
+}
+
+async function writeRecord({ record }: Place, contents: Contents): Promise<void> {
+  await mkdir(dirname(record), { recursive: true, mode: 0o700 })
+  const draft = `${record}.new`
+  const file = await open(draft, 'w', 0o600)
+  try {
+    await file.writeFile(JSON.stringify(contents))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, record)
+}
+
+async function readRecord({ record }: Place): Promise<Contents | undefined> {
+  try {
+    return JSON.parse(await readFile(record, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+async function requireRecord(place: Place): Promise<Contents> {
+  const contents = await readRecord(place)
+  if (contents !== undefined) return contents
+  throw new Error(`nothing is known about the workspace ${place.folder}`)
+}
+
+/** Everybody who has something on the disk: a workspace, a record of one, or half of one. */
+async function findOwners(stateFolder: string): Promise<readonly Owner[]> {
+  const top = join(stateFolder, 'workspaces')
+  const owners = new Map<string, Owner>()
+  for (const run of await readdir(top).catch(() => [])) {
+    for (const name of await readdir(join(top, run)).catch(() => [])) {
+      if (name.endsWith('.new') || name.endsWith('.old')) {
+        await rm(join(top, run, name), { recursive: true, force: true })
+        continue
+      }
+      const story = name.endsWith('.json') ? name.slice(0, -'.json'.length) : name
+      owners.set(`${run}/${story}`, { run, story })
+    }
+  }
+  return [...owners.values()]
+}
