@@ -7,6 +7,7 @@ import { journalRate } from './cases/journal.ts'
 import { packageSize } from './cases/package.ts'
 import { recovery } from './cases/recover.ts'
 import { stepLookup } from './cases/step.ts'
+import { workspaceCost } from './cases/workspace.ts'
 import { type BenchmarkCase, drawReport, reportOf } from './report.ts'
 
 const CASES: Readonly<Record<string, BenchmarkCase>> = {
@@ -15,6 +16,7 @@ const CASES: Readonly<Record<string, BenchmarkCase>> = {
   recover: recovery,
   idle: idleCost,
   package: packageSize,
+  workspace: workspaceCost,
 }
 
 /** Installs the peers unless exactly the pinned versions are there. */

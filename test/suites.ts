@@ -8,6 +8,10 @@ export interface Suite {
   readonly needsRoot?: string
   /** System commands, by the Debian package that brings each. */
   readonly needs?: Readonly<Record<string, string>>
+  /** Folders with packages of their own, which are installed first. */
+  readonly packages?: readonly string[]
+  /** The oldest Node for what it starts; where ours is older, one of test/nodes is used. */
+  readonly nodeMin?: number
 }
 
 export const SUITES: readonly Suite[] = [
@@ -19,6 +23,14 @@ export const SUITES: readonly Suite[] = [
   { name: 'damage', include: ['test/disk/damage.test.ts'] },
   { name: 'disk', include: ['test/disk/full.test.ts'], needsRoot: 'to mount a small disk' },
   { name: 'kill', include: ['test/kill/*.test.ts'] },
+  { name: 'merge', include: ['test/merge/*.test.ts'] },
+  {
+    name: 'forge',
+    include: ['test/forge/*.test.ts'],
+    needs: { git: 'git' },
+    packages: ['test/forge'],
+    nodeMin: 24,
+  },
   { name: 'checks', include: ['test/checks/*.test.ts'] },
   { name: 'package', include: ['test/package/*.test.ts'] },
   { name: 'bench', include: ['test/bench/*.test.ts'] },

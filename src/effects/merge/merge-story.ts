@@ -1,9 +1,9 @@
 import type { Forge, ForgeError } from '../forge/forge.ts'
 import { findMergedCommit } from '../forge/merged-commit.ts'
 import type { Git } from '../git/git.ts'
-import { changeRefs, type Repositories, readRef } from '../git/repositories.ts'
+import { findObjects, type Repositories } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
-import { type Owner, placeOf } from '../workspace/place.ts'
+import type { Owner } from '../workspace/place.ts'
 import type { Conflict } from './conflict.ts'
 import { mergeTrees } from './merge-tree.ts'
 
@@ -37,7 +37,13 @@ export type MergeOutcome<Gate> =
       readonly content: string
       readonly conflicts: readonly Conflict[]
     }
-  | { readonly kind: 'gate_failed'; readonly onto: string; readonly gate: Gate }
+  /** `content` is the commit that the gate saw. */
+  | {
+      readonly kind: 'gate_failed'
+      readonly onto: string
+      readonly content: string
+      readonly gate: Gate
+    }
   /** The branch is not at the reviewed commit any more, or the pull request is closed. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'nothing_to_merge'; readonly onto: string }
@@ -48,7 +54,6 @@ export interface MergeParts<Gate> {
   readonly git: Git
   readonly repositories: Repositories
   readonly forge: Forge
-  readonly stateFolder: string
   /** Tests a commit of the mirror before it becomes the target. */
   gate(
     commit: string,
@@ -87,36 +92,30 @@ async function mergeOnto<Gate>(
 ): Promise<MergeOutcome<Gate> | 'moved'> {
   const { git, repositories } = parts
   const { mirror, work } = repositories
-  const { mergingRef } = placeOf(parts.stateFolder, merge.owner)
-  const begun = (await readRef(git, work, mergingRef)) ?? merge.head
-  const sought = { mergeCommit: begun, reviewedHead: merge.head }
+  const sought = { mergeCommit: merge.head, reviewedHead: merge.head }
   const earlier = await findMergedCommit(git, work, onto, sought)
-  if (earlier !== undefined) return land(parts, merge, earlier, `${earlier}^`, null, signal)
-  const { tree, conflicts } = await mergeTrees(git, work, onto, merge.head)
-  if (conflicts.length > 0) {
-    const content = await commitTree(git, work, tree, onto, merge)
-    return { kind: 'conflicted', onto, content, conflicts }
-  }
-  const { text: treeBefore } = await git.run(['rev-parse', `${onto}^{tree}`], { repository: work })
-  if (tree === treeBefore) return { kind: 'nothing_to_merge', onto }
+  if (earlier !== undefined) return land(parts, merge, earlier, null, signal)
+  const [{ tree, conflicts }, [treeBefore]] = await Promise.all([
+    mergeTrees(git, work, onto, merge.head),
+    findObjects(git, work, [`${onto}^{tree}`]),
+  ])
+  if (tree === treeBefore && conflicts.length === 0) return { kind: 'nothing_to_merge', onto }
   const commit = await commitTree(git, work, tree, onto, merge)
-  await changeRefs(git, work, [{ ref: mergingRef, to: commit }])
-  await bring(git, work, mirror, mergingRef)
+  if (conflicts.length > 0) return { kind: 'conflicted', onto, content: commit, conflicts }
+  await bring(git, work, mirror, commit)
   const { passed, gate } = await parts.gate(commit, signal)
-  if (!passed) return { kind: 'gate_failed', onto, gate }
-  return land(parts, merge, commit, onto, gate, signal)
+  if (!passed) return { kind: 'gate_failed', onto, content: commit, gate }
+  return land(parts, merge, commit, gate, signal)
 }
 
 async function land<Gate>(
   { git, repositories, forge }: MergeParts<Gate>,
   { number, head }: StoryMerge,
   mergeCommit: string,
-  ontoName: string,
   gate: Gate | null,
   signal: AbortSignal,
 ): Promise<MergeOutcome<Gate> | 'moved'> {
-  const args = ['rev-parse', '--verify', '--end-of-options', ontoName]
-  const { text: onto } = await git.run(args, { repository: repositories.work })
+  const [onto = mergeCommit] = await findObjects(git, repositories.work, [`${mergeCommit}^1`])
   const request = { number, reviewedHead: head, mergeCommit, expectedTarget: onto }
   const answer = await forge.merge(request, signal)
   if (!answer.ok) return { kind: 'forge_failed', error: answer.error }
@@ -159,8 +158,8 @@ function oneLine(text: string): string {
 }
 
 /** Copies a commit to the mirror; no branch of it changes. */
-async function bring(git: Git, work: string, mirror: string, ref: string): Promise<void> {
+async function bring(git: Git, work: string, mirror: string, commit: string): Promise<void> {
   const flags = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance']
-  const refs = `+${ref}:refs/slipway/gate`
+  const refs = `+${commit}:refs/slipway/gate`
   await git.run(['fetch', ...flags, '--end-of-options', work, refs], { repository: mirror })
 }

@@ -92,7 +92,7 @@ async function describe(
     }
     conflicts.push({
       path,
-      kind: kindOf(about?.kind, hunks),
+      kind: kindOf(about?.kind, hunks, blobs.has(1)),
       message: (about?.text ?? '').slice(0, MESSAGE_CHARS_MAX),
       onTarget: blobs.has(2),
       inStory: blobs.has(3),
@@ -103,9 +103,15 @@ async function describe(
   return conflicts
 }
 
-function kindOf(kind: string | undefined, hunks: readonly Hunk[] | undefined): string {
+function kindOf(
+  kind: string | undefined,
+  hunks: readonly Hunk[] | undefined,
+  hasBase: boolean,
+): string {
   const name = /^CONFLICT \((.*)\)$/.exec(kind ?? '')?.[1] ?? 'contents'
-  return hunks === undefined && name === 'contents' ? 'binary' : name
+  if (name !== 'contents') return name
+  if (hunks === undefined) return 'binary'
+  return hasBase ? name : 'add/add'
 }
 
 /** Merged once more, with markers that no file can hold by chance; undefined for no text. */

@@ -1,5 +1,5 @@
 import type { Git } from '../git/git.ts'
-import { changeRefs, type RefChange, readRef } from '../git/repositories.ts'
+import { changeRefs, findObjects, type RefChange } from '../git/repositories.ts'
 import type { Owner, Place } from './place.ts'
 
 /**
@@ -16,14 +16,13 @@ export async function archiveStory(
   owner: Owner,
   place: Place,
 ): Promise<void> {
-  const refs = [place.checkpointRef, `refs/heads/${place.branch}`, place.mergingRef]
-  const found: { ref: string; commit: string }[] = []
-  for (const ref of refs) {
-    const commit = await readRef(git, work, ref)
-    if (commit !== undefined) found.push({ ref, commit })
-  }
+  const refs = [place.checkpointRef, `refs/heads/${place.branch}`]
+  const [before, ...heads] = await findObjects(git, work, [ARCHIVE, ...refs])
+  const found = refs.flatMap((ref, i) => {
+    const commit = heads[i]
+    return commit === undefined ? [] : [{ ref, commit }]
+  })
   if (found.length === 0) return
-  const before = await readRef(git, work, ARCHIVE)
   const commits = [...(before === undefined ? [] : [before]), ...found.map(({ commit }) => commit)]
   const parents = [...new Set(commits)].flatMap((commit) => ['-p', commit])
   // Stored, so that what points to it can be copied to other repositories.

@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readlink, rm, symlink } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Git } from '../git/git.ts'
-import { changeRefs, readRef } from '../git/repositories.ts'
+import { changeRefs } from '../git/repositories.ts'
 import { changedGitFiles, type GitFolderRecord } from './git-folder.ts'
 import type { Place } from './place.ts'
 import { restoreTree, storeTree } from './tree.ts'
@@ -35,9 +35,11 @@ export async function storeCheckpoint(
   const { base, submodules } = contents
   const { folder, index } = place
   const source = { git, repository: work, folder, index, base, submodules }
-  const { tree, gitFolders } = await storeTree(source)
+  const [{ tree, gitFolders }, last] = await Promise.all([
+    storeTree(source),
+    readCheckpoint(git, work, place.checkpointRef),
+  ])
   const stored = await storeGitFolders(git, work, place, contents, gitFolders)
-  const last = await readCheckpoint(git, work, place.checkpointRef)
   const isSame =
     last?.tree === tree &&
     last.base === base &&
@@ -60,11 +62,14 @@ export async function readCheckpoint(
   work: string,
   name: string,
 ): Promise<Checkpoint | undefined> {
-  const commit = await readRef(git, work, name)
+  const { text } = await git.run(['cat-file', '--batch'], {
+    repository: work,
+    stdin: `${name}^{commit}\n`,
+  })
+  const commit = /^([0-9a-f]+) commit \d+\n/.exec(text)?.[1]
   if (commit === undefined) return undefined
-  const { text } = await git.run(['cat-file', 'commit', commit], { repository: work })
   const tree = /^tree ([0-9a-f]+)$/m.exec(text)?.[1]
-  const { base, gitFolders } = JSON.parse(text.slice(text.indexOf('\n\n') + 2))
+  const { base, gitFolders } = JSON.parse(text.slice(text.indexOf('\n\n') + 2).trimEnd())
   return { commit, base, tree: tree as string, gitFolders }
 }
 

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Git } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
@@ -38,13 +38,25 @@ export async function makeClone(
   const from = [`--template=${template}`, '--end-of-options', mirror, draft]
   await git.run([...UNSYNCED, 'clone', ...flags, ...from])
   const own = { repository: join(draft, '.git'), workTree: draft }
-  await git.run(['remote', 'remove', 'origin'], own)
+  await cutLoose(own.repository)
+  const listing = git.run(['ls-tree', '-r', '-z', base], { repository: mirror })
   await git.run([...UNSYNCED, 'checkout', '--quiet', '--no-track', '-B', branch, base], own)
-  const { text } = await git.run(['ls-files', '--stage', '-z'], own)
-  const submodules = text.split('\0').flatMap((line) => /^160000 .*?\t(.*)$/s.exec(line)?.[1] ?? [])
+  const submodules = (await listing).text
+    .split('\0')
+    .flatMap((line) => /^160000 .*?\t(.*)$/s.exec(line)?.[1] ?? [])
   await copyFile(join(draft, '.git', 'index'), index)
   return {
     contents: { base, submodules, gitFolder: recordGitFolder(join(draft, '.git')) },
     settle: () => rename(draft, folder),
   }
+}
+
+/** Forgets where it came from: without a sandbox a model could push there. */
+async function cutLoose(repository: string): Promise<void> {
+  await writeFile(
+    join(repository, 'config'),
+    '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogAllRefUpdates = true\n',
+  )
+  await rm(join(repository, 'packed-refs'), { force: true })
+  await rm(join(repository, 'refs', 'remotes'), { recursive: true, force: true })
 }

@@ -16,8 +16,6 @@ export interface Place {
   readonly index: string
   readonly branch: string
   readonly checkpointRef: string
-  /** The squash commit that a merge is about, from before it is on its target. */
-  readonly mergingRef: string
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
@@ -34,6 +32,5 @@ export function placeOf(stateFolder: string, { run, story }: Owner): Place {
     index: join(stateFolder, 'git', 'index', `${run}+${story}`),
     branch,
     checkpointRef: `refs/slipway/checkpoints/${run}/${story}`,
-    mergingRef: `refs/slipway/merging/${run}/${story}`,
   }
 }

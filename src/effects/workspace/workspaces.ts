@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Git } from '../git/git.ts'
-import { changeRefs, type Repositories, readRef } from '../git/repositories.ts'
+import { changeRefs, findObjects, type Repositories, readRef } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
 import { archiveStory } from './archive.ts'
 import {
@@ -113,8 +113,8 @@ class Yard implements Workspaces {
     const ref = `refs/heads/${placeOf(this.#stateFolder, owner).branch}`
     const head = await readRef(this.#git, repository, ref)
     const parent = head !== undefined && (await this.#isAncestor(base, head)) ? head : base
-    const { text } = await this.#git.run(['rev-parse', `${parent}^{tree}`], { repository })
-    if (tree === text) return parent === base ? undefined : parent
+    const [parentTree] = await findObjects(this.#git, repository, [`${parent}^{tree}`])
+    if (tree === parentTree) return parent === base ? undefined : parent
     const args = ['commit-tree', tree, '-p', parent, '-F', '-']
     const { text: commit } = await this.#git.run(args, { repository, stdin: message })
     await changeRefs(this.#git, repository, [{ ref, to: commit }])

@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { contentOf, type GitWorld, openGitWorld, plainGit, writeFiles } from '../git/world.ts'
+import { openQueue, type Queue, RUN } from './queue.ts'
+
+const LINES = Array.from({ length: 20 }, (_, i) => `line ${i}`)
+const withLine = (i: number, text: string) =>
+  `${LINES.map((line, n) => (n === i ? text : line)).join('\n')}\n`
+
+let world: GitWorld
+let queue: Queue
+
+beforeEach(async () => {
+  world = await openGitWorld({
+    'a.txt': `${LINES.join('\n')}\n`,
+    'gone.txt': 'x\n',
+    'image.bin': '\0\x01\x02',
+    // Red when both marks are there: each story is sound, the two together are not.
+    'gate.sh': 'if [ -e left ] && [ -e right ]; then echo both; exit 1; fi; echo fine\n',
+  })
+  queue = await openQueue(world)
+})
+
+afterEach(() => world.close())
+
+async function work(story: string, files: Record<string, string>, base = world.base) {
+  const { folder } = await queue.workspaces.prepare({ run: RUN, story }, base)
+  writeFiles(folder, files)
+  const head = await queue.workspaces.commit({ run: RUN, story }, `Work on ${story}`)
+  return head as string
+}
+
+const mainLog = () =>
+  plainGit(world.repositories.mirror, 'log', '--format=%s', 'refs/heads/main').split('\n')
+const branches = () =>
+  plainGit(world.repositories.work, 'for-each-ref', '--format=%(refname)', 'refs/heads')
+
+describe('a merge', () => {
+  test('is one commit on the target, of the reviewed head, and the branch is gone', async () => {
+    const head = await work('s1', { 'a.txt': withLine(3, 'mine') })
+    const before = contentOf(world.user, [])
+    const outcome = await queue.merge('s1', head)
+    expect(outcome).toMatchObject({
+      kind: 'merged',
+      onto: world.base,
+      asTested: true,
+      gate: 'fine\n',
+    })
+    expect(mainLog()).toEqual(['Story s1', 'init'])
+    expect(plainGit(world.repositories.mirror, 'log', '-1', '--format=%b', 'main')).toContain(
+      `Slipway-Head: ${head}`,
+    )
+    expect(branches()).toBe('')
+    expect(plainGit(world.repositories.mirror, 'fsck', '--strict')).toBe('')
+    expect(contentOf(world.user, [])).toEqual(before)
+  })
+
+  test('of two stories that touch different lines keeps both', async () => {
+    const first = await work('s1', { 'a.txt': withLine(3, 'first') })
+    const second = await work('s2', { 'a.txt': withLine(12, 'second') })
+    await queue.merge('s1', first)
+    expect(await queue.merge('s2', second)).toMatchObject({ kind: 'merged' })
+    const text = plainGit(world.repositories.mirror, 'show', 'main:a.txt')
+    expect(text).toContain('first')
+    expect(text).toContain('second')
+  })
+
+  test('asked for twice is one merge', async () => {
+    const head = await work('s1', { 'new.txt': 'x' })
+    const first = await queue.merge('s1', head)
+    const again = await queue.merge('s1', head)
+    expect(again).toMatchObject({ kind: 'merged', commit: (first as { commit: string }).commit })
+    expect(mainLog()).toEqual(['Story s1', 'init'])
+  })
+
+  test('of a head that nobody reviewed is refused', async () => {
+    const reviewed = await work('s1', { 'new.txt': 'reviewed' })
+    const { folder } = await queue.workspaces.prepare({ run: RUN, story: 's1' }, world.base)
+    const opened = await queue.forge.openPullRequest({
+      branch: `slipway/${RUN}/s1`,
+      head: reviewed,
+      target: 'main',
+      title: 'Story s1',
+      body: '',
+    })
+    expect(opened.ok).toBe(true)
+    writeFiles(folder, { 'new.txt': 'slipped in' })
+    await queue.workspaces.commit({ run: RUN, story: 's1' }, 'after the review')
+    await expect(queue.merge('s1', reviewed)).rejects.toThrow(/is at/)
+    expect(mainLog()).toEqual(['init'])
+  })
+
+  test('that adds nothing says so', async () => {
+    const first = await work('s1', { 'new.txt': 'same' })
+    const second = await work('s2', { 'new.txt': 'same' })
+    await queue.merge('s1', first)
+    expect(await queue.merge('s2', second)).toMatchObject({ kind: 'nothing_to_merge' })
+  })
+
+  test('whose result is red never becomes the target', async () => {
+    const left = await work('s1', { left: '' })
+    const right = await work('s2', { right: '' })
+    await queue.merge('s1', left)
+    expect(await queue.merge('s2', right)).toMatchObject({ kind: 'gate_failed', gate: 'both\n' })
+    expect(mainLog()).toEqual(['Story s1', 'init'])
+  })
+})
+
+describe('a conflict', () => {
+  test('comes back with its hunks, both sides and the base', async () => {
+    const first = await work('s1', { 'a.txt': withLine(3, 'theirs <<<<<<< not a marker') })
+    const second = await work('s2', { 'a.txt': withLine(3, '>>>>>>> mine') })
+    await queue.merge('s1', first)
+    const outcome = await queue.merge('s2', second)
+    expect(outcome).toMatchObject({
+      kind: 'conflicted',
+      conflicts: [
+        {
+          path: 'a.txt',
+          kind: 'contents',
+          onTarget: true,
+          inStory: true,
+          hunks: [
+            {
+              line: 4,
+              target: 'theirs <<<<<<< not a marker\n',
+              base: 'line 3\n',
+              story: '>>>>>>> mine\n',
+            },
+          ],
+        },
+      ],
+    })
+    expect(mainLog()).toEqual(['Story s1', 'init'])
+  })
+
+  test('can be worked on in a workspace that has both sides, and then merges', async () => {
+    const first = await work('s1', { 'a.txt': withLine(3, 'theirs') })
+    const second = await work('s2', { 'a.txt': withLine(3, 'mine') })
+    await queue.merge('s1', first)
+    const outcome = await queue.merge('s2', second)
+    if (outcome.kind !== 'conflicted') throw new Error(outcome.kind)
+    const owner = { run: RUN, story: 's2' }
+    const { folder } = await queue.workspaces.prepare(owner, outcome.onto, outcome.content)
+    expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toMatch(/<<<<<<<[\s\S]*theirs[\s\S]*mine/)
+    expect(plainGit(folder, 'rev-parse', 'HEAD')).toBe(outcome.onto)
+    writeFiles(folder, { 'a.txt': withLine(3, 'theirs and mine') })
+    const head = (await queue.workspaces.commit(owner, 'Resolve')) as string
+    expect(await queue.merge('s2', head)).toMatchObject({ kind: 'merged' })
+    expect(mainLog()).toEqual(['Story s2', 'Story s1', 'init'])
+  })
+
+  test.each([
+    ['modify/delete', { 'gone.txt': 'changed\n' }, { kind: 'modify/delete', onTarget: false }],
+    ['binary', { 'image.bin': '\0\x03' }, { kind: 'binary', hunks: [] }],
+    ['add/add', { 'new.txt': 'mine\n' }, { kind: 'add/add', hunks: [{ story: 'mine\n' }] }],
+  ])('of the kind %s is reported', async (kind, mine, expected) => {
+    const { folder } = await queue.workspaces.prepare({ run: RUN, story: 's1' }, world.base)
+    if (kind === 'modify/delete') plainGit(folder, 'rm', '-q', 'gone.txt')
+    else if (kind === 'binary') writeFiles(folder, { 'image.bin': '\0\x04' })
+    else writeFiles(folder, { 'new.txt': 'theirs\n' })
+    const first = await queue.workspaces.commit({ run: RUN, story: 's1' }, 'theirs')
+    const second = await work('s2', mine)
+    await queue.merge('s1', first as string)
+    expect(await queue.merge('s2', second)).toMatchObject({
+      kind: 'conflicted',
+      conflicts: [expected],
+    })
+  })
+
+  test('is not settled by an attribute of the repository', async () => {
+    const union = await work('s0', { '.gitattributes': '* merge=union\n' })
+    await queue.merge('s0', union)
+    const base = plainGit(world.repositories.mirror, 'rev-parse', 'main')
+    const first = await work('s1', { 'a.txt': withLine(3, 'theirs') }, base)
+    const second = await work('s2', { 'a.txt': withLine(3, 'mine') }, base)
+    await queue.merge('s1', first)
+    expect(await queue.merge('s2', second)).toMatchObject({ kind: 'conflicted' })
+  })
+
+  test('of more than fits an outcome says how much is left out', async () => {
+    const long = (text: string) =>
+      `${LINES.map((line, i) => (i % 2 ? line : text.repeat(2_000))).join('\n')}\n`
+    const first = await work('s1', { 'a.txt': long('a') })
+    const second = await work('s2', { 'a.txt': long('b') })
+    await queue.merge('s1', first)
+    const outcome = await queue.merge('s2', second)
+    if (outcome.kind !== 'conflicted') throw new Error(outcome.kind)
+    expect(JSON.stringify(outcome).length).toBeLessThan(40_000)
+    expect(outcome.conflicts[0]?.hunksLeftOut).toBeGreaterThan(0)
+  })
+})
