@@ -23,6 +23,7 @@ export const SUITES: readonly Suite[] = [
   { name: 'damage', include: ['test/disk/damage.test.ts'] },
   { name: 'disk', include: ['test/disk/full.test.ts'], needsRoot: 'to mount a small disk' },
   { name: 'kill', include: ['test/kill/*.test.ts'] },
+  { name: 'workspaces', include: ['test/workspaces/*.test.ts'] },
   { name: 'merge', include: ['test/merge/*.test.ts'] },
   {
     name: 'forge',
@@ -30,6 +31,13 @@ export const SUITES: readonly Suite[] = [
     needs: { git: 'git' },
     packages: ['test/forge'],
     nodeMin: 24,
+  },
+  { name: 'sandbox', include: ['test/sandbox/*.test.ts'], needs: { bwrap: 'bubblewrap' } },
+  {
+    name: 'container',
+    include: ['test/sandbox/container/*.test.ts'],
+    needs: { podman: 'podman', runc: 'runc', busybox: 'busybox-static' },
+    needsRoot: 'to keep images in a store of its own',
   },
   { name: 'checks', include: ['test/checks/*.test.ts'] },
   { name: 'package', include: ['test/package/*.test.ts'] },

@@ -47,8 +47,9 @@ export async function openRepositories(git: Git, stateFolder: string): Promise<R
       }
       await rename(draft, repository)
     }
-    await removeLocks(repository)
   }
+  // Those of the repositories, and of the indexes of workspaces.
+  await removeLocks(folder)
   return repositories
 }
 

@@ -23,16 +23,23 @@ export async function archiveStory(
     return commit === undefined ? [] : [{ ref, commit }]
   })
   if (found.length === 0) return
-  const commits = [...(before === undefined ? [] : [before]), ...found.map(({ commit }) => commit)]
-  const parents = [...new Set(commits)].flatMap((commit) => ['-p', commit])
-  // Stored, so that what points to it can be copied to other repositories.
-  await git.run(['hash-object', '-t', 'tree', '-w', '--stdin'], { repository: work })
-  const { text: entry } = await git.run(['commit-tree', EMPTY_TREE, ...parents, '-F', '-'], {
-    repository: work,
-    stdin: JSON.stringify({ ...owner, refs: found }),
-  })
+  const last = before ?? (await addEntry(git, work, [], {}))
+  const commits = [...new Set(found.map(({ commit }) => commit))]
+  const entry = await addEntry(git, work, [last, ...commits], { ...owner, refs: found })
   const changes: RefChange[] = found.map(({ ref, commit }) => ({ ref, to: null, from: commit }))
   await changeRefs(git, work, [{ ref: ARCHIVE, to: entry, from: before ?? null }, ...changes])
+}
+
+async function addEntry(
+  git: Git,
+  work: string,
+  parents: readonly string[],
+  content: object,
+): Promise<string> {
+  // Stored, so that what points to it can be copied to other repositories.
+  await git.run(['hash-object', '-t', 'tree', '-w', '--stdin'], { repository: work })
+  const args = ['commit-tree', EMPTY_TREE, ...parents.flatMap((id) => ['-p', id]), '-F', '-']
+  return (await git.run(args, { repository: work, stdin: JSON.stringify(content) })).text
 }
 
 /** The newest commits of a story in the archive, by the refs that they had. */

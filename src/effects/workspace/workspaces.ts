@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Git } from '../git/git.ts'
 import { changeRefs, findObjects, type Repositories, readRef } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
-import { archiveStory } from './archive.ts'
+import { archiveStory, findArchived } from './archive.ts'
 import {
   type Checkpoint,
   type Contents,
@@ -43,6 +43,8 @@ export interface Workspaces {
   commit(owner: Owner, message: string): Promise<string | undefined>
   /** Stores what is there and removes it. */
   remove(owner: Owner): Promise<void>
+  /** Makes a removed workspace again as it last was; undefined when there never was one. */
+  restore(owner: Owner): Promise<Prepared | undefined>
   /** Compares the disk with what ought to be there, after a start. */
   reconcile(wanted: readonly Owner[]): Promise<Reconciliation>
 }
@@ -62,6 +64,7 @@ export function openWorkspaces(
     checkpoint: (owner) => turns.take([keyOf(owner)], () => yard.checkpoint(owner)),
     commit: (owner, message) => turns.take([keyOf(owner)], () => yard.commit(owner, message)),
     remove: (owner) => turns.take(['archive', keyOf(owner)], () => yard.remove(owner)),
+    restore: (owner) => turns.take(['clone', keyOf(owner)], () => yard.restore(owner)),
     reconcile: (wanted) => turns.take(['clone', 'archive'], () => yard.reconcile(wanted)),
   }
 }
@@ -126,6 +129,17 @@ class Yard implements Workspaces {
     if (existsSync(place.folder)) await this.checkpoint(owner)
     await archiveStory(this.#git, this.#repositories.work, owner, place)
     await discard(place)
+  }
+
+  async restore(owner: Owner): Promise<Prepared | undefined> {
+    const { work } = this.#repositories
+    const { checkpointRef } = placeOf(this.#stateFolder, owner)
+    const archived = (await findArchived(this.#git, work, owner))?.[checkpointRef]
+    if (archived !== undefined) {
+      await changeRefs(this.#git, work, [{ ref: checkpointRef, to: archived }])
+    }
+    const checkpoint = await readCheckpoint(this.#git, work, checkpointRef)
+    return checkpoint && this.prepare(owner, checkpoint.base)
   }
 
   async reconcile(wanted: readonly Owner[]): Promise<Reconciliation> {
