@@ -7,6 +7,11 @@ export interface Owner {
   readonly story: string
 }
 
+/** A run or a story has a name that no folder and no branch may have. */
+export class PlaceError extends Error {
+  override readonly name = 'PlaceError'
+}
+
 /** Where everything about one workspace is. */
 export interface Place {
   readonly folder: string
@@ -22,7 +27,9 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 export function placeOf(stateFolder: string, { run, story }: Owner): Place {
   for (const name of [run, story]) {
-    if (!NAME.test(name)) throw new Error(`${JSON.stringify(name)} is not a name for a workspace`)
+    if (!NAME.test(name)) {
+      throw new PlaceError(`${JSON.stringify(name.slice(0, 100))} is not a name for a workspace`)
+    }
   }
   const branch = guardGit('branch', `slipway/${run}/${story}`)
   const folder = join(stateFolder, 'workspaces', run, story)

@@ -38,6 +38,8 @@ export interface Workspaces {
    * checkpoint has it. `content` is a commit whose files it is to have instead.
    */
   prepare(owner: Owner, base: string, content?: string): Promise<Prepared>
+  /** The workspace that is there. */
+  find(owner: Owner): Promise<Prepared | undefined>
   checkpoint(owner: Owner): Promise<Checkpoint>
   /** Commits all work to the story's branch; undefined when there is none. */
   commit(owner: Owner, message: string): Promise<string | undefined>
@@ -61,6 +63,7 @@ export function openWorkspaces(
   return {
     prepare: (owner, base, content) =>
       turns.take(['clone', keyOf(owner)], () => yard.prepare(owner, base, content)),
+    find: (owner) => turns.take([keyOf(owner)], () => yard.find(owner)),
     checkpoint: (owner) => turns.take([keyOf(owner)], () => yard.checkpoint(owner)),
     commit: (owner, message) => turns.take([keyOf(owner)], () => yard.commit(owner, message)),
     remove: (owner) => turns.take(['archive', keyOf(owner)], () => yard.remove(owner)),
@@ -103,6 +106,13 @@ class Yard implements Workspaces {
     await writeRecord(place, contents)
     await settle()
     return { folder, branch, base }
+  }
+
+  async find(owner: Owner): Promise<Prepared | undefined> {
+    const place = placeOf(this.#stateFolder, owner)
+    const { folder, branch } = place
+    if (!existsSync(folder)) return undefined
+    return { folder, branch, base: (await requireRecord(place)).base }
   }
 
   async checkpoint(owner: Owner): Promise<Checkpoint> {

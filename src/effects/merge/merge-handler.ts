@@ -1,0 +1,97 @@
+import type { JsonObject } from '../../agents/values.ts'
+import type {
+  Attempt,
+  AttemptError,
+  Effect,
+  EffectContext,
+  EffectHandler,
+} from '../../runtime/effect-handler.ts'
+import { readFields } from '../effect-input.ts'
+import type { Forge } from '../forge/forge.ts'
+import { FORGE_SERVICE } from '../forge/pull-request-handler.ts'
+import type { Git } from '../git/git.ts'
+import type { Repositories } from '../git/repositories.ts'
+import { GitGuardError } from '../guards/git-guard.ts'
+import { Turns } from '../workspace/turns.ts'
+import { inFreshClone } from './gate.ts'
+import { type MergeOutcome, mergeStory } from './merge-story.ts'
+
+export interface MergeHandlerParts {
+  readonly git: Git
+  readonly repositories: Repositories
+  readonly forge: Forge
+  readonly stateFolder: string
+  /** Carries out `run_tests`, which is the gate. */
+  readonly tests: EffectHandler
+}
+
+const TIMEOUT_MS = 3_600_000
+
+/**
+ * Carries out `merge`: { run, story, target, head, title, body, number, atMs }, and `tests`, the
+ * rest of an input of `run_tests`. One at a time: the second merge starts from the first.
+ */
+export function mergeHandler(parts: MergeHandlerParts): EffectHandler {
+  const turns = new Turns()
+  return {
+    policy: { timeoutMs: TIMEOUT_MS, attemptsMax: 3, outputBytesMax: 131_072 },
+    ...(parts.forge.kind === 'local' ? {} : { serviceOf: () => FORGE_SERVICE }),
+    run: (effect, context) => turns.take(['merge'], () => merge(parts, effect, context)),
+  }
+}
+
+/** The gate could not be run: neither passed nor failed. */
+class GateError extends Error {
+  readonly error: AttemptError
+
+  constructor(error: AttemptError) {
+    super(error.message)
+    this.error = error
+  }
+}
+
+async function merge(
+  parts: MergeHandlerParts,
+  effect: Effect,
+  context: EffectContext,
+): Promise<Attempt> {
+  const names = ['run', 'story', 'target', 'head', 'title', 'body'] as const
+  const fields = readFields(effect.input, names, [])
+  const { number, atMs, tests } = (effect.input ?? {}) as JsonObject
+  if (fields === undefined || typeof number !== 'number' || typeof atMs !== 'number') {
+    return failed({ code: 'invalid_input', message: 'not the input of merge', retry: 'never' })
+  }
+  const { run, story, ...texts } = fields
+  const request = { ...texts, owner: { run, story }, number, atMs }
+  const gate = (commit: string) => test(parts, effect, tests as JsonObject, commit, context)
+  try {
+    return attemptOf(await mergeStory({ ...parts, gate }, request, context.signal))
+  } catch (error) {
+    if (error instanceof GateError) return failed(error.error)
+    const isBad = error instanceof GitGuardError
+    const code = isBad ? 'invalid_input' : 'merge_failed'
+    return failed({ code, message: String(error), retry: isBad ? 'never' : 'later' })
+  }
+}
+
+async function test(
+  { git, repositories, stateFolder, tests }: MergeHandlerParts,
+  effect: Effect,
+  settings: JsonObject | undefined,
+  commit: string,
+  context: EffectContext,
+): Promise<{ readonly passed: boolean; readonly gate: JsonObject }> {
+  const attempt = await inFreshClone(git, repositories, stateFolder, commit, (workspace) =>
+    tests.run({ ...effect, kind: 'run_tests', input: { ...settings, workspace } }, context),
+  )
+  if (!attempt.ok) throw new GateError(attempt.error)
+  const gate = attempt.value as JsonObject
+  return { passed: gate.verdict === 'passed', gate }
+}
+
+function attemptOf(outcome: MergeOutcome<JsonObject>): Attempt {
+  if (outcome.kind === 'forge_failed') return failed(outcome.error)
+  return { ok: true, value: JSON.parse(JSON.stringify(outcome)) }
+}
+
+const failed = (error: AttemptError): Attempt => ({ ok: false, error })

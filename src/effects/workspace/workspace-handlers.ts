@@ -1,0 +1,75 @@
+import type { Attempt, EffectHandler } from '../../runtime/effect-handler.ts'
+import { readFields } from '../effect-input.ts'
+import type { Forge } from '../forge/forge.ts'
+import { GitGuardError } from '../guards/git-guard.ts'
+import { PlaceError } from './place.ts'
+import type { Workspaces } from './workspaces.ts'
+
+/**
+ * Carries out `prepare_workspace`: { run, story, target } and optionally { base, content }. Without
+ * a base, a workspace that is there stays as it is, and a new one stands on the target.
+ */
+export function prepareWorkspaceHandler(workspaces: Workspaces, forge: Forge): EffectHandler {
+  return {
+    policy: { attemptsMax: 3 },
+    run: ({ input }, { signal }) =>
+      attempt(async () => {
+        const fields = readFields(input, ['run', 'story', 'target'], ['base', 'content'])
+        if (fields === undefined) return invalid('prepare_workspace')
+        const { run, story, target, base, content } = fields
+        const owner = { run, story }
+        const present = base === undefined ? await workspaces.find(owner) : undefined
+        if (present !== undefined) return { ok: true, value: { ...present } }
+        const tip = base === undefined ? await forge.readTarget(target, signal) : undefined
+        if (tip?.ok === false) return tip
+        const prepared = await workspaces.prepare(owner, base ?? tip?.value ?? '', content)
+        return { ok: true, value: { ...prepared } }
+      }),
+  }
+}
+
+/** Carries out `checkpoint`: { run, story }, and with a `message` also a commit on the branch. */
+export function checkpointHandler(workspaces: Workspaces): EffectHandler {
+  return {
+    policy: { attemptsMax: 3 },
+    run: ({ input }) =>
+      attempt(async () => {
+        const fields = readFields(input, ['run', 'story'], ['message'])
+        if (fields === undefined) return invalid('checkpoint')
+        const { message, ...owner } = fields
+        const { commit, base, tree } = await workspaces.checkpoint(owner)
+        const head = message === undefined ? undefined : await workspaces.commit(owner, message)
+        return { ok: true, value: { commit, base, tree, head: head ?? null } }
+      }),
+  }
+}
+
+/** Carries out `clean_up`: { run, story }. What is removed has been stored. */
+export function cleanUpHandler(workspaces: Workspaces): EffectHandler {
+  return {
+    policy: { attemptsMax: 3 },
+    run: ({ input }) =>
+      attempt(async () => {
+        const owner = readFields(input, ['run', 'story'], [])
+        if (owner === undefined) return invalid('clean_up')
+        await workspaces.remove(owner)
+        return { ok: true, value: null }
+      }),
+  }
+}
+
+const invalid = (kind: string): Attempt => ({
+  ok: false,
+  error: { code: 'invalid_input', message: `not the input of ${kind}`, retry: 'never' },
+})
+
+/** A full disk or a busy machine may be better next time; a bad name is not. */
+async function attempt(work: () => Promise<Attempt>): Promise<Attempt> {
+  try {
+    return await work()
+  } catch (error) {
+    const isBad = error instanceof GitGuardError || error instanceof PlaceError
+    const code = isBad ? 'invalid_input' : 'workspace_failed'
+    return { ok: false, error: { code, message: String(error), retry: isBad ? 'never' : 'later' } }
+  }
+}
