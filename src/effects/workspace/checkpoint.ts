@@ -1,12 +1,12 @@
 import { lstatSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readlink, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Git } from '../git/git.ts'
 import { changeRefs } from '../git/repositories.ts'
 import { changedGitFiles, type GitFolderRecord } from './git-folder.ts'
 import type { Place } from './place.ts'
-import { restoreTree, storeTree } from './tree.ts'
+import { isInPlace, makeReadable, restoreTree, storeTree } from './tree.ts'
 
 /** A moment of a workspace, from which it can be made again exactly. */
 export interface Checkpoint {
@@ -39,7 +39,15 @@ export async function storeCheckpoint(
     storeTree(source),
     readCheckpoint(git, work, place.checkpointRef),
   ])
-  const stored = await storeGitFolders(git, work, place, contents, gitFolders)
+  // Once their files are in the index, nothing there shows that these are repositories.
+  const known = Object.keys(last?.gitFolders ?? {}).filter((path) => path !== '.git')
+  const inner = [...new Set([...gitFolders, ...known])].filter((path) => isInPlace(folder, path))
+  const store = () => storeGitFolders(git, work, place, contents, inner)
+  const stored = await store().catch((error) => {
+    if (error.code !== 'EACCES') throw error
+    makeReadable(folder, '')
+    return store()
+  })
   const isSame =
     last?.tree === tree &&
     last.base === base &&
@@ -98,7 +106,8 @@ async function storeGitFolders(
   for (const path of inner) {
     const source = join(folder, path)
     const files = lstatSync(source).isDirectory() ? changedGitFiles(source, {}) : undefined
-    if (files === undefined) stored[path] = await storeFiles(git, work, dirname(source), ['.git'])
+    const name = basename(path)
+    if (files === undefined) stored[path] = await storeFiles(git, work, dirname(source), [name])
     else if (files.length > 0) stored[path] = await storeFiles(git, work, source, files)
   }
   return stored
@@ -166,13 +175,13 @@ const decodePath = (path: string) =>
 
 /** The `.git` of an inner repository may be a file; its only stored name is then its own. */
 function gitFileOf(folder: string, path: string, name: string): string {
-  const isFile = path !== '.git' && name === '.git'
+  const isFile = path !== '.git' && name === basename(path)
   return isFile ? join(folder, path) : join(folder, path, name)
 }
 
 async function putBack(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
-  await rm(to, { force: true })
+  await rm(to, { recursive: true, force: true })
   if (lstatSync(from).isSymbolicLink()) await symlink(await readlink(from), to)
   else await copyFile(from, to)
 }

@@ -35,13 +35,17 @@ function filesBelow(
   prefix: string,
   concerns: (path: string) => boolean = () => true,
 ): readonly string[] {
+  // A link in the place of the folder leads to what is not the workspace's.
+  if (!lstatSync(join(folder, prefix), { throwIfNoEntry: false })?.isDirectory()) return []
   const entries = readdirSync(join(folder, prefix), { withFileTypes: true })
   return entries.flatMap((entry) => {
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`
     if (entry.isDirectory()) {
       return concerns(`${path}/`) ? filesBelow(folder, path, concerns) : []
     }
-    return concerns(path) ? [path] : []
+    // To open a pipe is to wait for its other end.
+    const isKept = entry.isFile() || entry.isSymbolicLink()
+    return isKept && concerns(path) ? [path] : []
   })
 }
 

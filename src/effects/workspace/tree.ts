@@ -1,8 +1,16 @@
-import { chmodSync, existsSync, lstatSync, readdirSync } from 'node:fs'
+import {
+  chmodSync,
+  type Dirent,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Git, GitError } from '../git/git.ts'
+import { basename, dirname, join } from 'node:path'
+import { type Git, GitError, type GitOptions } from '../git/git.ts'
 import { isGitFolder } from '../guards/git-guard.ts'
 
 /** A folder of files as git has stored it. */
@@ -11,6 +19,9 @@ export interface StoredTree {
   /** Repositories inside it, whose own folders no tree can hold under their names. */
   readonly gitFolders: readonly string[]
 }
+
+/** Git waits for whoever holds the other end of a pipe that is called .gitignore. */
+const SIMPLE_MS_MAX = 60_000
 
 /** Git knows it without being told. */
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
@@ -34,9 +45,9 @@ export interface TreeSource {
 export async function storeTree(source: TreeSource): Promise<StoredTree> {
   const { git, repository, folder, index, submodules } = source
   const options = { repository, workTree: folder, index }
-  const filled = submodules.filter((path) => isFilled(join(folder, path)))
+  const filled = submodules.filter((path) => isFilled(folder, path))
   if (filled.length === 0) {
-    const isSimple = await addAll(source).catch((error) => {
+    const isSimple = await addAll(source, { timeoutMs: SIMPLE_MS_MAX }).catch((error) => {
       if (error instanceof GitError) return false
       throw error
     })
@@ -45,12 +56,19 @@ export async function storeTree(source: TreeSource): Promise<StoredTree> {
       if (!(await hasNewRepository(source, tree))) return { tree, gitFolders: [] }
     }
   }
-  return storePiecewise(source, filled)
+  return storePiecewise(source)
 }
 
-async function addAll({ git, repository, folder, index }: TreeSource, excludes?: string) {
-  const config = excludes === undefined ? [] : ['-c', `core.excludesFile=${excludes}`]
-  await git.run([...config, 'add', '--all'], { repository, workTree: folder, index })
+async function addAll(
+  { git, repository, folder, index }: TreeSource,
+  options: Pick<GitOptions, 'timeoutMs' | 'accept'>,
+  ...config: string[]
+) {
+  // Our own index: what holds its lock is a git that was ended.
+  await rm(`${index}.lock`, { force: true })
+  const flags = options.accept === undefined ? [] : ['--ignore-errors']
+  const args = [...config, 'add', '--all', ...flags]
+  await git.run(args, { repository, workTree: folder, index, ...options })
   return true
 }
 
@@ -66,36 +84,68 @@ async function hasNewRepository(
     .some((line) => /^:\d{6} 160000 /.test(line) && !line.startsWith(':160000'))
 }
 
-function isFilled(folder: string): boolean {
+function isFilled(folder: string, path: string): boolean {
+  if (!isInPlace(folder, path) || !lstatSync(join(folder, path)).isDirectory()) return false
+  return readEntries(join(folder, path)).length > 0
+}
+
+/** Whether something is there, and no link on the way to it leads out of the workspace. */
+export function isInPlace(folder: string, path: string): boolean {
   try {
-    return readdirSync(folder).length > 0
+    const parent = join(realpathSync(folder), dirname(path))
+    return realpathSync(parent) === parent && lstatSync(join(folder, path)) !== undefined
   } catch {
     return false
   }
 }
 
+/** Nothing for what is no folder, or lies too deep, or has a name that is not text. */
+function readEntries(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Takes the commits of repositories inside out of the index, where they stand for files, and gives
+ * the paths. Those of submodules that nobody has filled in stay.
+ */
+async function unlink({ git, submodules, ...source }: TreeSource): Promise<readonly string[]> {
+  const { repository, folder, index } = source
+  const options = { repository, workTree: folder, index }
+  const { stdout } = await git.run(['ls-files', '--stage', '-z'], options)
+  const links = stdout
+    .toString('latin1')
+    .split('\0')
+    .flatMap((line) => /^160000 .*?\t(.*)$/s.exec(line)?.[1] ?? [])
+    .map((name) => ({ name, path: Buffer.from(name, 'latin1').toString() }))
+    .filter(({ path }) => isFilled(folder, path) || !submodules.includes(path))
+  const stdin = Buffer.from(links.map(({ name }) => `${name}\0`).join(''), 'latin1')
+  await git.run(['update-index', '--force-remove', '-z', '--stdin'], { ...options, stdin })
+  return links.map(({ path }) => path).filter((path) => isFilled(folder, path))
+}
+
 /** The long way, for folders that git itself would not take whole. */
-async function storePiecewise(source: TreeSource, filled: readonly string[]): Promise<StoredTree> {
+async function storePiecewise(source: TreeSource): Promise<StoredTree> {
   const { git, repository, folder, index } = source
   const options = { repository, workTree: folder, index }
+  makeReadable(folder, '')
+  await rm(`${index}.lock`, { force: true })
+  const linked = await unlink(source)
   const untracked = await git.run(
     ['ls-files', '--others', '--directory', '--exclude-standard', '-z'],
     options,
   )
-  const roots = untracked.text.split('\0').filter((path) => path.endsWith('/'))
-  const found = roots.flatMap((path) => findRepositories(folder, path.slice(0, -1)))
-  makeReadable(folder, '')
-  const inner = [...new Set([...found, ...filled])]
+  const found = untracked.text.split('\0').flatMap((path) => findRepositories(folder, path))
+  const inner = [...new Set([...found, ...linked])]
   const scratch = await mkdtemp(join(tmpdir(), 'slipway-tree-'))
   try {
     const excludes = join(scratch, 'excludes')
     await writeFile(excludes, inner.map((path) => `/${escapePattern(path)}\n`).join(''))
-    if (inner.length > 0) {
-      const stdin = inner.map((path) => `${path}\0`).join('')
-      const remove = ['update-index', '--force-remove', '-z', '--stdin']
-      await git.run(remove, { ...options, stdin })
-    }
-    await addAll(source, excludes)
+    // What git does not take even now has no place in any tree.
+    await addAll(source, { accept: [0, 1] }, '-c', `core.excludesFile=${excludes}`)
     const gitFolders: string[] = []
     for (const [i, path] of inner.entries()) {
       gitFolders.push(...(await storeInner(source, path, join(scratch, `index-${i}`))))
@@ -125,23 +175,27 @@ async function storeInner(
 }
 
 /** The outermost repositories at or below a folder, and names that git refuses to take. */
-function findRepositories(folder: string, path: string): readonly string[] {
-  const entries = readdirSync(join(folder, path), { withFileTypes: true })
+function findRepositories(folder: string, listed: string): readonly string[] {
+  const path = listed.replace(/\/$/, '')
+  if (isGitFolder(basename(path))) return [path]
+  if (path === listed) return []
+  const entries = readEntries(join(folder, path))
   if (entries.some((entry) => entry.name === '.git')) return [path]
   return entries.flatMap((entry) => {
     const below = `${path}/${entry.name}`
-    if (isGitFolder(entry.name)) return [below]
-    return entry.isDirectory() ? findRepositories(folder, below) : []
+    return findRepositories(folder, entry.isDirectory() ? `${below}/` : below)
   })
 }
 
-/** A file without permission is still somebody's work. */
+/** A file without permission is still somebody's work; a pipe is none, and git would wait for it. */
 export function makeReadable(folder: string, path: string): void {
-  for (const entry of readdirSync(join(folder, path), { withFileTypes: true })) {
-    if (path === '' && entry.name === '.git') continue
+  for (const entry of readEntries(join(folder, path))) {
     const below = join(path, entry.name)
+    if (entry.isFIFO()) rmSync(join(folder, below), { force: true })
     if (!entry.isDirectory() && !entry.isFile()) continue
-    const { mode } = lstatSync(join(folder, below))
+    const mode = lstatSync(join(folder, below), { throwIfNoEntry: false })?.mode
+    // Its name is not text, and so not the name that we have.
+    if (mode === undefined) continue
     const needed = entry.isDirectory() ? 0o700 : 0o400
     if ((mode & needed) !== needed) chmodSync(join(folder, below), mode | needed)
     if (entry.isDirectory()) makeReadable(folder, below)
@@ -149,7 +203,9 @@ export function makeReadable(folder: string, path: string): void {
 }
 
 function escapePattern(path: string): string {
-  return path.replace(/[\\*?[\]]/g, '\\$&').replace(/ $/, '\\ ')
+  // Neither a line end nor what is not text can be said in such a file.
+  const plain = path.replace(/[\\*?[\]]/g, '\\$&').replace(/ $/, '\\ ')
+  return plain.replace(/[\r\n\ufffd]/g, '?')
 }
 
 /** Puts a stored tree's files into a folder that has none of them. */

@@ -204,3 +204,19 @@ describe('reconcile', () => {
     expect(sh(repositories.work, 'show', `${Object.values(refs ?? {})[0]}:work.txt`)).toBe('kept')
   })
 })
+
+describe('many finished stories', () => {
+  test('leave no heap of small files, and nothing of what they tried is lost', async () => {
+    const { folder } = await workspaces.prepare(S1, base)
+    for (let i = 0; i < 1_500; i += 1) writeFileSync(join(folder, `f${i}`), `content ${i}`)
+    const { tree } = await workspaces.checkpoint(S1)
+    expect(looseObjects()).toBeGreaterThan(1_500)
+    await workspaces.remove(S1)
+    expect(looseObjects()).toBeLessThan(10)
+    expect(sh(repositories.work, 'ls-tree', '--name-only', tree).split('\n')).toContain('f1499')
+  })
+
+  function looseObjects(): number {
+    return Number(sh(repositories.work, 'count-objects').split(' ')[0])
+  }
+})

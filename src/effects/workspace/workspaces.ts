@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Git } from '../git/git.ts'
+import { packWhenMany } from '../git/packing.ts'
 import { changeRefs, findObjects, type Repositories, readRef } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
 import { archiveStory, findArchived } from './archive.ts'
@@ -66,7 +67,7 @@ export function openWorkspaces(
     find: (owner) => turns.take([keyOf(owner)], () => yard.find(owner)),
     checkpoint: (owner) => turns.take([keyOf(owner)], () => yard.checkpoint(owner)),
     commit: (owner, message) => turns.take([keyOf(owner)], () => yard.commit(owner, message)),
-    remove: (owner) => turns.take(['archive', keyOf(owner)], () => yard.remove(owner)),
+    remove: (owner) => turns.take(['clone', 'archive', keyOf(owner)], () => yard.remove(owner)),
     restore: (owner) => turns.take(['clone', keyOf(owner)], () => yard.restore(owner)),
     reconcile: (wanted) => turns.take(['clone', 'archive'], () => yard.reconcile(wanted)),
   }
@@ -139,6 +140,9 @@ class Yard implements Workspaces {
     if (existsSync(place.folder)) await this.checkpoint(owner)
     await archiveStory(this.#git, this.#repositories.work, owner, place)
     await discard(place)
+    for (const repository of [this.#repositories.mirror, this.#repositories.work]) {
+      await packWhenMany(this.#git, repository)
+    }
   }
 
   async restore(owner: Owner): Promise<Prepared | undefined> {

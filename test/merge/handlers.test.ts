@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AgentId, EffectId, Json } from '../../src/agents/values.ts'
+import { openLocalForge } from '../../src/effects/forge/local-forge.ts'
+import { openPullRequestHandler } from '../../src/effects/forge/pull-request-handler.ts'
+import { mergeHandler } from '../../src/effects/merge/merge-handler.ts'
+import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
+import { runTestsHandler } from '../../src/effects/testing/run-tests-handler.ts'
+import {
+  checkpointHandler,
+  cleanUpHandler,
+  prepareWorkspaceHandler,
+} from '../../src/effects/workspace/workspace-handlers.ts'
+import { openBlobFiles } from '../../src/journal/blob-files.ts'
+import type { EffectHandler } from '../../src/runtime/effect-handler.ts'
+import { type GitWorld, openGitWorld, plainGit, writeFiles } from '../git/world.ts'
+
+const TEST_FILE = `import test from 'node:test'
+import assert from 'node:assert'
+import { add } from './add.js'
+test('adds', () => assert.equal(add(1, 2), 3))
+`
+
+let world: GitWorld
+let blobFolder: string
+let handlers: Record<string, EffectHandler>
+
+beforeEach(async () => {
+  world = await openGitWorld({
+    'package.json': JSON.stringify({ type: 'module', scripts: { test: 'node --test' } }),
+    'add.js': 'export const add = (a, b) => a + b\n',
+    'add.test.js': TEST_FILE,
+  })
+  blobFolder = mkdtempSync(join(tmpdir(), 'slipway-blobs-'))
+  const { git, repositories, workspaces, state, processes } = world
+  const forge = await openLocalForge({ git, repositories, folder: join(state, 'pull-requests') })
+  const isolation = await openUnconfined(processes, { stateFolder: state })
+  const tests = runTestsHandler({
+    openSandbox: (workspace) => isolation.open({ workspace, access: 'write' }),
+    timeoutMs: 60_000,
+    outputBytesMax: 1_000_000,
+    secrets: [],
+  })
+  handlers = {
+    prepare_workspace: prepareWorkspaceHandler(workspaces, forge),
+    checkpoint: checkpointHandler(workspaces),
+    clean_up: cleanUpHandler(workspaces),
+    run_tests: tests,
+    open_pull_request: openPullRequestHandler(forge),
+    merge: mergeHandler({ git, repositories, forge, stateFolder: state, tests }),
+  }
+})
+
+afterEach(async () => {
+  await world.close()
+  rmSync(blobFolder, { recursive: true, force: true })
+})
+
+function attempt(kind: string, input: Json) {
+  const effect = { id: 'coder-1:1.0' as EffectId, agent: 'coder-1' as AgentId, kind, input }
+  const context = { signal: new AbortController().signal, blobs: openBlobFiles(blobFolder) }
+  return (handlers[kind] as EffectHandler).run(effect, context)
+}
+
+async function carryOut(kind: string, input: Json): Promise<Record<string, Json>> {
+  const outcome = await attempt(kind, input)
+  if (!outcome.ok) throw new Error(`${kind}: ${JSON.stringify(outcome.error)}`)
+  return outcome.value as Record<string, Json>
+}
+
+const S1 = { run: 'r1', story: 's1' }
+
+/** A story's way from its workspace to its merge, with nothing but effects. */
+async function handIn(story: string, files: Record<string, string>) {
+  const owner = { run: 'r1', story }
+  const { folder, branch } = await carryOut('prepare_workspace', { ...owner, target: 'main' })
+  writeFiles(folder as string, files)
+  const { head } = await carryOut('checkpoint', { ...owner, message: `Work on ${story}` })
+  const draft = { branch: branch as string, head: head as string, target: 'main', title: story }
+  const { number } = await carryOut('open_pull_request', { ...draft, body: '' })
+  return { ...owner, ...draft, body: '', number: number as number, atMs: 1_700_000_000_000 }
+}
+
+describe('a story as effects', () => {
+  test('is prepared, tested, handed in, merged behind its tests, and cleaned up', async () => {
+    const merge = await handIn('s1', { 'add.js': 'export const add = (a, b) => b + a\n' })
+    const { folder } = await carryOut('prepare_workspace', { ...S1, target: 'main' })
+    const tested = await carryOut('run_tests', { workspace: folder as string })
+    expect(tested).toMatchObject({ verdict: 'passed', counts: { executed: 1, passed: 1 } })
+    const merged = await carryOut('merge', merge)
+    expect(merged).toMatchObject({
+      kind: 'merged',
+      gate: { verdict: 'passed', counts: { executed: 1 } },
+    })
+    expect(plainGit(world.repositories.mirror, 'log', '-1', '--format=%s', 'main')).toBe('s1')
+    await carryOut('clean_up', S1)
+    await carryOut('clean_up', S1)
+  })
+
+  test('two that break each other: the second does not become the target', async () => {
+    const first = await handIn('s1', {
+      'add.js': 'export const sum = (a, b) => a + b\nexport const add = sum\n',
+    })
+    const breaking = TEST_FILE.replace('1, 2), 3', '1, 2), 4').replace("'adds'", "'adds one more'")
+    const second = await handIn('s2', { 'more.test.js': breaking })
+    await carryOut('merge', first)
+    expect(await carryOut('merge', second)).toMatchObject({
+      kind: 'gate_failed',
+      gate: { verdict: 'failed', commands: [{ failing: ['adds one more'] }] },
+    })
+    expect(plainGit(world.repositories.mirror, 'log', '-1', '--format=%s', 'main')).toBe('s1')
+  })
+
+  test('without any test is not merged', async () => {
+    const bare = await handIn('s1', { 'package.json': '{}' })
+    const merge = { ...bare, tests: { commands: [] } }
+    expect(await carryOut('merge', merge)).toMatchObject({
+      kind: 'gate_failed',
+      gate: { code: 'no_command' },
+    })
+  })
+
+  test.each([
+    ['prepare_workspace', { run: 'r1' }],
+    ['prepare_workspace', { run: 'r1', story: '../x', target: 'main' }],
+    ['prepare_workspace', { ...S1, target: 'main', base: '--upload-pack=x' }],
+    ['checkpoint', 'nonsense'],
+    ['clean_up', null],
+    ['merge', { ...S1, target: 'main', head: 'x', title: 't', body: '', number: 1, atMs: 1 }],
+    ['merge', {}],
+  ] as [string, Json][])('%s refuses %j for good', async (kind, input) => {
+    expect(await attempt(kind, input)).toMatchObject({ ok: false, error: { retry: 'never' } })
+  })
+})
