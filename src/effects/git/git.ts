@@ -1,3 +1,5 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
 import type { Ended } from '../process/command.ts'
 import type { Processes } from '../process/processes.ts'
 
@@ -26,6 +28,8 @@ export interface GitOptions {
   /** Configuration for this command that is secret, and so belongs on no command line. */
   readonly secretConfig?: Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
+  /** Ten minutes when absent. */
+  readonly timeoutMs?: number
 }
 
 export interface GitAnswer {
@@ -56,8 +60,8 @@ const CONFIG: readonly string[] = [
   'core.excludesFile=/dev/null',
   'core.autocrlf=false',
   'core.safecrlf=false',
-  'core.protectHFS=false',
-  'core.protectNTFS=false',
+  // Names that lead into .git on the file systems of other machines are plain names on Linux.
+  ...(process.platform === 'linux' ? ['core.protectHFS=false', 'core.protectNTFS=false'] : []),
   'core.sshCommand=ssh -oBatchMode=yes',
   'core.askPass=true',
   'core.pager=cat',
@@ -74,20 +78,39 @@ const CONFIG: readonly string[] = [
   'advice.detachedHead=false',
 ]
 
+/**
+ * The commands that start others to do their work. The rest is left none to find: a `git add` would
+ * run `git status` in each repository inside a workspace, and with it what that one configures.
+ */
+const STARTS_OTHERS: ReadonlySet<string> = new Set([
+  'clone',
+  'fetch',
+  'ls-remote',
+  'push',
+  'repack',
+])
+const NOWHERE = '/nonexistent'
+
 export const AUTHOR = { name: 'Slipway', email: 'slipway@localhost' }
 
 export function openGit(processes: Processes): Git {
+  const path = searchPath()
+  const program = findProgram('git', path)
   return {
     async run(args, options = {}) {
-      const argv = ['git', ...CONFIG.flatMap((setting) => ['-c', setting]), ...args] as const
+      const argv = [program, ...CONFIG.flatMap((setting) => ['-c', setting]), ...args] as const
       const cwd = options.workTree ?? options.repository ?? '/'
-      const env = { ...environmentFor(options), ...options.env }
+      const search = STARTS_OTHERS.has(commandOf(args))
+        ? { PATH: path.join(':') }
+        : { PATH: NOWHERE, GIT_EXEC_PATH: NOWHERE }
+      const env = { ...search, ...environmentFor(options), ...options.env }
       const stdin = options.stdin === undefined ? {} : { stdin: options.stdin }
-      const bounds = { timeoutMs: TIMEOUT_MS, outputBytesMax: OUTPUT_BYTES_MAX }
+      const timeoutMs = options.timeoutMs ?? TIMEOUT_MS
+      const bounds = { timeoutMs, outputBytesMax: OUTPUT_BYTES_MAX }
       const ended = await processes.run({ argv, cwd, env, ...stdin, ...bounds }, 'trusted')
       const { exitCode, stdout } = ended
       if (exitCode === null || !(options.accept ?? [0]).includes(exitCode)) {
-        throw new GitError(args[0] ?? '', ended)
+        throw new GitError(commandOf(args), ended)
       }
       return {
         exitCode,
@@ -100,11 +123,34 @@ export function openGit(processes: Processes): Git {
   }
 }
 
+/** An entry that is not absolute would be looked up in the folder that git works in. */
+function searchPath(): readonly string[] {
+  return (process.env.PATH ?? '/usr/bin:/bin').split(':').filter(isAbsolute)
+}
+
+function findProgram(name: string, path: readonly string[]): string {
+  const isProgram = (file: string) => {
+    try {
+      accessSync(file, constants.X_OK)
+      return statSync(file).isFile()
+    } catch {
+      return false
+    }
+  }
+  return path.map((folder) => join(folder, name)).find(isProgram) ?? name
+}
+
+/** The command among the arguments, which may begin with settings. */
+function commandOf(args: readonly string[]): string {
+  let i = 0
+  while (args[i] === '-c') i += 2
+  return args[i] ?? ''
+}
+
 function environmentFor(options: GitOptions): Record<string, string> {
   const { repository, workTree, index, protocols, secretConfig = {} } = options
   const env: Record<string, string> = {
-    PATH: process.env.PATH ?? '/usr/bin:/bin',
-    HOME: '/nonexistent',
+    HOME: NOWHERE,
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -112,6 +158,7 @@ function environmentFor(options: GitOptions): Record<string, string> {
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_NO_LAZY_FETCH: '1',
     GIT_LITERAL_PATHSPECS: '1',
     GIT_ALLOW_PROTOCOL: protocols ?? 'file',
     GIT_AUTHOR_NAME: AUTHOR.name,

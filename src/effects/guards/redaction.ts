@@ -1,53 +1,105 @@
-/** What secrets look like where their values are not known. */
-const PATTERNS: readonly RegExp[] = [
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
-  /\bsk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{16,}/g,
-  /\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{20,}/g,
-  /\bgithub_pat_[A-Za-z0-9_]{20,}/g,
-  /\bglpat-[A-Za-z0-9_-]{16,}/g,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\bAIza[A-Za-z0-9_-]{30,}/g,
-  /\bxox[abposr]-[A-Za-z0-9-]{10,}/g,
-  /\bnpm_[A-Za-z0-9]{30,}/g,
-  /\bhf_[A-Za-z0-9]{24,}/g,
-  /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
-  /(?<=\b(?:Authorization|Proxy-Authorization)\s*:\s*(?:Bearer|Basic|token)\s+)[^\s"']{8,}/gi,
-  /(?<=\/\/[^\s/:@]{1,200}:)[^\s/@]{3,200}(?=@)/g,
-]
-
-/** Shorter values are words: blacking them out would say where they are. */
-const SECRET_CHARS_MIN = 6
+import { formsOf, type SecretForms } from './secret-forms.ts'
+import { findLookalikes, type Span } from './secret-patterns.ts'
 
 export const REDACTED = '[redacted]'
 
+/** Of a secret that was cut off with its text, as much as this is too much to be shown. */
+const CUT_CHARS_MIN = 8
+
 /**
  * The door for every text that is stored, printed, shown or sent: known values and what looks like
- * a secret are replaced. Known values are also found as base64, percent-encoded and inside JSON.
+ * a secret are replaced. Known values are also found as base64, hexadecimal, percent-encoded, in
+ * markup and inside JSON, and where the text begins or ends within one.
  */
 export function redact(text: string, secrets: readonly string[] = []): string {
-  let result = text
-  for (const form of secrets.flatMap(formsOf).sort((a, b) => b.length - a.length)) {
-    if (result.includes(form)) result = result.replaceAll(form, REDACTED)
-  }
-  for (const pattern of PATTERNS) result = result.replace(pattern, REDACTED)
-  return result
+  const forms = secrets.flatMap(formsOf)
+  const spans = [...findLookalikes(text), ...findKnown(text, forms), ...findWrapped(text, forms)]
+  return replace(text, spans)
 }
 
-function formsOf(secret: string): readonly string[] {
-  if (secret.length < SECRET_CHARS_MIN) return []
-  const bytes = Buffer.from(secret)
-  // Inside a longer text base64 starts at any of three places, and its ends depend on neighbours.
-  const shifted = [0, 1, 2].map((shift) => {
-    const all = Buffer.concat([Buffer.alloc(shift), bytes])
-      .toString('base64')
-      .replace(/=+$/, '')
-    return all.slice(
-      shift === 0 ? 0 : shift + 1,
-      bytes.length % 3 === 0 && shift === 0 ? undefined : -1,
+function replace(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text
+  const pieces: string[] = []
+  let hiddenTo = -1
+  for (const [start, end] of [...spans].sort(([a], [b]) => a - b)) {
+    if (start > hiddenTo) pieces.push(text.slice(Math.max(hiddenTo, 0), start), REDACTED)
+    hiddenTo = Math.max(hiddenTo, end)
+  }
+  return [...pieces, text.slice(hiddenTo)].join('')
+}
+
+function findKnown(text: string, secrets: readonly SecretForms[]): readonly Span[] {
+  const spans: Span[] = []
+  for (const { value, forms } of secrets) {
+    for (const form of forms)
+      findAll(text, form, (start) => spans.push([start, start + form.length]))
+    spans.push(...findCut(text, value))
+  }
+  return spans
+}
+
+function findAll(text: string, form: string, found: (at: number) => void): void {
+  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) found(at)
+}
+
+/** At least half of a secret, at an end of the text that somebody has shortened. */
+function findCut(text: string, value: string): readonly Span[] {
+  const charsMin = Math.max(CUT_CHARS_MIN, Math.ceil(value.length / 2))
+  const charsMax = Math.min(value.length - 1, text.length)
+  const longest = (isThere: (chars: number) => boolean) => {
+    for (let chars = charsMax; chars >= charsMin; chars -= 1) if (isThere(chars)) return chars
+    return 0
+  }
+  const atEnd = longest((chars) => text.endsWith(value.slice(0, chars)))
+  const atStart = longest((chars) => text.startsWith(value.slice(-chars)))
+  const spans: Span[] = []
+  if (atEnd > 0) spans.push([text.length - atEnd, text.length])
+  if (atStart > 0) spans.push([0, atStart])
+  return spans
+}
+
+const BASE64_LINE_END = /[A-Za-z0-9+/_-]{20}(?:\r?\n|(?:\\r)?\\n)[ \t]{0,40}[A-Za-z0-9+/_-]/
+const LINE_BREAK = /(?<=[A-Za-z0-9+/_-])(?:\r?\n|(?:\\r)?\\n)[ \t]{0,40}(?=[A-Za-z0-9+/_-])/g
+
+/** Programs that print base64 break it into lines of 64 or 76 characters. */
+function findWrapped(text: string, secrets: readonly SecretForms[]): readonly Span[] {
+  if (secrets.length === 0 || !BASE64_LINE_END.test(text)) return []
+  const { joined, originOf } = joinLines(text)
+  const spans: Span[] = []
+  for (const form of secrets.flatMap(({ wrapped }) => wrapped)) {
+    findAll(joined, form, (start) =>
+      spans.push([originOf(start), originOf(start + form.length - 1) + 1]),
     )
-  })
-  const base64 = shifted.flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')])
-  const forms = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1), ...base64]
-  return [...new Set(forms)].filter((form) => form.length >= SECRET_CHARS_MIN)
+  }
+  return spans
+}
+
+function joinLines(text: string): { joined: string; originOf(at: number): number } {
+  const pieces: string[] = []
+  /** Where each piece begins, in what is joined and in the text. */
+  const joinedStarts: number[] = []
+  const starts: number[] = []
+  let length = 0
+  let from = 0
+  const add = (to: number) => {
+    joinedStarts.push(length)
+    starts.push(from)
+    pieces.push(text.slice(from, to))
+    length += to - from
+  }
+  for (const match of text.matchAll(LINE_BREAK)) {
+    add(match.index)
+    from = match.index + match[0].length
+  }
+  add(text.length)
+  const originOf = (at: number) => {
+    let piece = 0
+    for (let high = starts.length; high - piece > 1; ) {
+      const middle = (piece + high) >> 1
+      if ((joinedStarts[middle] as number) <= at) piece = middle
+      else high = middle
+    }
+    return (starts[piece] as number) + at - (joinedStarts[piece] as number)
+  }
+  return { joined: pieces.join(''), originOf }
 }

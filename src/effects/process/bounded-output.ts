@@ -1,45 +1,64 @@
+const FIRST_BYTES = 4_096
+
 /** Gathers output in bounded memory: its beginning and its end are kept, its middle is dropped. */
 export class BoundedOutput {
   readonly #headBytesMax: number
   readonly #tailBytesMax: number
-  readonly #head: Buffer[] = []
-  #tail: Buffer[] = []
+  // Copied into two blocks: kept chunks of one byte each would cost a hundred times what they hold.
+  #head: Buffer = Buffer.alloc(0)
   #headBytes = 0
+  /** A ring once it has its full size; before that it is filled from its start. */
+  #tail: Buffer = Buffer.alloc(0)
   #tailBytes = 0
-  #droppedBytes = 0
 
   constructor(bytesMax: number) {
     this.#headBytesMax = Math.floor(bytesMax / 2)
     this.#tailBytesMax = bytesMax - this.#headBytesMax
   }
 
-  add(chunk: Buffer): void {
-    const room = this.#headBytesMax - this.#headBytes
-    const head = chunk.subarray(0, room)
-    if (head.length > 0) this.#head.push(head)
+  add(chunk: Uint8Array): void {
+    const head = chunk.subarray(0, this.#headBytesMax - this.#headBytes)
+    this.#head = grown(this.#head, this.#headBytes + head.length, this.#headBytesMax)
+    this.#head.set(head, this.#headBytes)
     this.#headBytes += head.length
-    const rest = chunk.subarray(head.length)
-    if (rest.length === 0) return
-    this.#tail.push(rest)
-    this.#tailBytes += rest.length
-    // Joined rarely, so that a line of 10 GB costs as many copies as it has chunks.
-    if (this.#tailBytes > 2 * this.#tailBytesMax + 65_536) this.#trim()
+    this.#addToTail(chunk.subarray(head.length))
   }
 
   /** What was kept, with a line in the place of what was dropped. */
   take(): { readonly bytes: Buffer; readonly droppedBytes: number } {
-    this.#trim()
-    const dropped = this.#droppedBytes
-    const gap = dropped > 0 ? [Buffer.from(`\n[${dropped} bytes left out]\n`)] : []
-    return { bytes: Buffer.concat([...this.#head, ...gap, ...this.#tail]), droppedBytes: dropped }
+    const head = this.#head.subarray(0, this.#headBytes)
+    const droppedBytes = Math.max(0, this.#tailBytes - this.#tailBytesMax)
+    if (droppedBytes === 0) {
+      const tail = this.#tail.subarray(0, this.#tailBytes)
+      return { bytes: Buffer.concat([head, tail]), droppedBytes }
+    }
+    const gap = Buffer.from(`\n[${droppedBytes} bytes left out]\n`)
+    const oldest = this.#tailBytes % this.#tailBytesMax
+    const tail = [this.#tail.subarray(oldest), this.#tail.subarray(0, oldest)]
+    return { bytes: Buffer.concat([head, gap, ...tail]), droppedBytes }
   }
 
-  #trim(): void {
-    if (this.#tailBytes <= this.#tailBytesMax) return
-    const all = Buffer.concat(this.#tail)
-    const kept = all.subarray(all.length - this.#tailBytesMax)
-    this.#droppedBytes += all.length - kept.length
-    this.#tail = [Buffer.from(kept)]
-    this.#tailBytes = kept.length
+  #addToTail(chunk: Uint8Array): void {
+    const sizeMax = this.#tailBytesMax
+    if (chunk.length === 0 || sizeMax === 0) {
+      this.#tailBytes += chunk.length
+      return
+    }
+    this.#tail = grown(this.#tail, Math.min(this.#tailBytes + chunk.length, sizeMax), sizeMax)
+    // What would be overwritten by the end of the same chunk need not be written.
+    const kept = chunk.subarray(Math.max(0, chunk.length - sizeMax))
+    const start = (this.#tailBytes + chunk.length - kept.length) % sizeMax
+    const first = kept.subarray(0, sizeMax - start)
+    this.#tail.set(first, start)
+    this.#tail.set(kept.subarray(first.length), 0)
+    this.#tailBytes += chunk.length
   }
+}
+
+/** The same block, or a larger one with the same beginning. */
+function grown(block: Buffer, bytes: number, bytesMax: number): Buffer {
+  if (bytes <= block.length) return block
+  const larger = Buffer.alloc(Math.min(bytesMax, Math.max(FIRST_BYTES, 2 * block.length, bytes)))
+  block.copy(larger)
+  return larger
 }

@@ -8,13 +8,23 @@ export interface Command {
   readonly timeoutMs: number
   /** The most that is kept of each stream; the rest is dropped out of its middle. */
   readonly outputBytesMax: number
+  /** The most that it may print before it is ended; 1 GiB unless said. */
+  readonly printedBytesMax?: number
+  /** Called with what it prints, as it comes. */
+  readonly onOutput?: (chunk: Buffer) => void
   readonly signal?: AbortSignal
 }
 
-/** How a process ended. Whichever way: none of its descendants is left. */
+/**
+ * How a process ended. Whichever way: none of its descendants is left, unless the kernel could not
+ * end one within five seconds.
+ */
 export interface Ended {
-  /** `killed`: by a signal that was not ours, such as the kernel's when memory is spent. */
-  readonly how: 'exited' | 'killed' | 'timed_out' | 'aborted' | 'not_started'
+  /**
+   * `killed`: by a signal that was not ours, such as the kernel's when memory is spent. `flooded`:
+   * by us, because it printed without end.
+   */
+  readonly how: 'exited' | 'killed' | 'timed_out' | 'aborted' | 'flooded' | 'not_started'
   /** Null unless it exited. */
   readonly exitCode: number | null
   readonly stdout: Buffer
@@ -24,4 +34,11 @@ export interface Ended {
   /** How many bytes of both streams were dropped from `output`. */
   readonly droppedBytes: number
   readonly durationMs: number
+}
+
+/** The end of a command that did not begin. */
+export function notStarted(reason: string): Ended {
+  const stderr = Buffer.from(reason)
+  const output = { stdout: Buffer.alloc(0), stderr, output: stderr, droppedBytes: 0 }
+  return { how: 'not_started', exitCode: null, ...output, durationMs: 0 }
 }

@@ -26,8 +26,14 @@ export interface SandboxSettings {
 export interface SandboxLimits {
   readonly memoryBytesMax: number
   readonly processesMax: number
-  /** What may be written outside the workspace: the private home and /tmp. */
+  /** What each private place may hold: the home, /tmp, /dev/shm. */
   readonly scratchBytesMax: number
+}
+
+export const DEFAULT_LIMITS: SandboxLimits = {
+  memoryBytesMax: 4 * 1024 ** 3,
+  processesMax: 1_024,
+  scratchBytesMax: 1024 ** 3,
 }
 
 /** A command inside a sandbox. */

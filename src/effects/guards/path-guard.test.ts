@@ -1,0 +1,211 @@
+import { execFileSync } from 'node:child_process'
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openInside, PathGuardError, type Purpose } from './path-guard.ts'
+
+let scratch: string
+let folder: string
+
+beforeEach(() => {
+  scratch = realpathSync(mkdtempSync(join(tmpdir(), 'slipway-path-')))
+  folder = join(scratch, 'ws')
+  mkdirSync(join(folder, 'deep/er'), { recursive: true })
+  mkdirSync(join(folder, '.git'))
+  writeFileSync(join(folder, 'file'), 'inside')
+  writeFileSync(join(folder, 'deep/er/file'), 'deeper')
+  mkdirSync(join(scratch, 'ws-evil'))
+  writeFileSync(join(scratch, 'ws-evil/file'), 'outside')
+  writeFileSync(join(scratch, 'secret'), 'outside')
+})
+
+afterEach(() => rmSync(scratch, { recursive: true }))
+
+async function read(path: string): Promise<string> {
+  const file = await openInside(folder, path, 'read')
+  try {
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+async function write(path: string, text: string, purpose: Purpose = 'replace'): Promise<void> {
+  const file = await openInside(folder, path, purpose)
+  try {
+    await file.writeFile(text)
+  } finally {
+    await file.close()
+  }
+}
+
+const link = (target: string, path: string) => symlinkSync(target, join(folder, path))
+
+describe('reading', () => {
+  test.each(['file', './file', 'deep/../file', 'deep//er/./../../file', 'deep/er/../../file'])(
+    'finds %j',
+    async (path) => expect(await read(path)).toBe('inside'),
+  )
+
+  test('finds an absolute path below the folder, by each of its names', async () => {
+    expect(await read(join(folder, 'file'))).toBe('inside')
+    symlinkSync(folder, join(scratch, 'alias'))
+    const aliased = await openInside(`${scratch}/alias/`, `${scratch}/alias/file`, 'read')
+    expect(await aliased.readFile('utf8')).toBe('inside')
+    await aliased.close()
+  })
+
+  test('follows links that stay inside', async () => {
+    link('deep/er', 'short')
+    link('../../file', 'deep/er/up')
+    link(join(folder, 'deep'), 'absolute')
+    link('short', 'twice')
+    expect(await read('short/file')).toBe('deeper')
+    expect(await read('twice/../er/up')).toBe('inside')
+    expect(await read('absolute/er/up')).toBe('inside')
+  })
+
+  test.each([
+    ['../secret', 'upwards'],
+    ['deep/../../secret', 'upwards from below'],
+    ['../ws-evil/file', 'to a sibling'],
+    ['../ws/file', 'out and in again'],
+    ['', 'to nothing'],
+    ['.', 'to the folder itself'],
+    ['deep', 'to a folder'],
+    ['fi\0le', 'with a NUL'],
+    ['x'.repeat(5_000), 'without end'],
+    ['deep/../'.repeat(500), 'too long'],
+  ])('refuses %j, which leads %s', async (path) => {
+    await expect(openInside(folder, path, 'read')).rejects.toThrow(PathGuardError)
+  })
+
+  test.each(['/etc/passwd', '/', 'SIBLING', 'PARENT', 'DOTS'])(
+    'refuses the absolute path %s',
+    async (name) => {
+      const paths: Record<string, string> = {
+        SIBLING: `${folder}-evil/file`,
+        PARENT: scratch,
+        DOTS: `${folder}/../secret`,
+      }
+      await expect(openInside(folder, paths[name] ?? name, 'read')).rejects.toThrow(PathGuardError)
+    },
+  )
+
+  test('refuses links that lead out, at every place of a path', async () => {
+    link('../secret', 'file-out')
+    link('..', 'folder-out')
+    link(scratch, 'absolute-out')
+    link('/proc/self/root', 'root')
+    link('deep/er/../../..', 'winding')
+    link('loop', 'loop')
+    const paths = ['file-out', 'folder-out/secret', 'absolute-out/secret', 'winding/secret', 'loop']
+    for (const path of [...paths, 'root/etc/passwd', 'loop/x']) {
+      await expect(openInside(folder, path, 'read')).rejects.toThrow(PathGuardError)
+    }
+  })
+
+  test('waits for no pipe', async () => {
+    execFileSync('mkfifo', [join(folder, 'pipe')])
+    await expect(openInside(folder, 'pipe', 'read')).rejects.toThrow(/no plain file/)
+    await expect(openInside(folder, 'pipe', 'write')).rejects.toThrow(/no plain file/)
+    await expect(openInside(folder, 'pipe', 'replace')).rejects.toThrow()
+  })
+
+  test('says what is not there, by the path that it was given', async () => {
+    const missing = openInside(folder, 'deep/$& missing', 'read')
+    await expect(missing).rejects.toMatchObject({ code: 'ENOENT', path: 'deep/$& missing' })
+    await expect(missing).rejects.toThrow("'deep/$& missing'")
+    await expect(openInside(folder, 'file/x', 'read')).rejects.toMatchObject({ code: 'ENOTDIR' })
+    await expect(openInside(folder, 'file/..', 'list')).rejects.toMatchObject({ code: 'ENOTDIR' })
+  })
+
+  test('goes no deeper than it has files to open', async () => {
+    mkdirSync(join(folder, ...Array(140).fill('d')), { recursive: true })
+    await expect(openInside(folder, 'd/'.repeat(140), 'list')).rejects.toThrow(/too deep/)
+    await (await openInside(folder, 'd/../'.repeat(140), 'list')).close()
+  })
+})
+
+describe('writing', () => {
+  test('makes, changes and empties files', async () => {
+    await write('new', 'one')
+    await write('new', '2')
+    expect(readFileSync(join(folder, 'new'), 'utf8')).toBe('2')
+    await write('file', 'IN', 'write')
+    expect(readFileSync(join(folder, 'file'), 'utf8')).toBe('INside')
+  })
+
+  test.each(['write', 'replace'] as const)('to %s follows no last link', async (purpose) => {
+    link('deep/er/file', 'inside-link')
+    link('../secret', 'out')
+    link('../made', 'dangling')
+    for (const path of ['inside-link', 'out', 'dangling', 'out/']) {
+      await expect(openInside(folder, path, purpose)).rejects.toThrow(PathGuardError)
+    }
+    expect(readFileSync(join(scratch, 'secret'), 'utf8')).toBe('outside')
+    expect(readdirSync(scratch)).not.toContain('made')
+  })
+
+  test.each(['write', 'replace'] as const)(
+    'to %s spares what has another name',
+    async (purpose) => {
+      linkSync(join(scratch, 'secret'), join(folder, 'hard'))
+      await expect(openInside(folder, 'hard', purpose)).rejects.toThrow(/another name/)
+      expect(readFileSync(join(scratch, 'secret'), 'utf8')).toBe('outside')
+      expect(await read('hard')).toBe('outside')
+    },
+  )
+
+  test('never leads into a .git folder', async () => {
+    link('.git', 'alias')
+    link(join(folder, '.git'), 'absolute')
+    mkdirSync(join(folder, '.GIT'), { recursive: true })
+    for (const path of ['.git/config', 'alias/config', 'absolute/config', '.GIT/x', 'deep/.git']) {
+      await expect(openInside(folder, path, 'replace')).rejects.toThrow(PathGuardError)
+    }
+    expect(readdirSync(join(folder, '.git'))).toEqual([])
+  })
+
+  test('does not make folders', async () => {
+    await expect(openInside(folder, 'no/such', 'replace')).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(openInside(folder, 'deep', 'replace')).rejects.toMatchObject({ code: 'EISDIR' })
+  })
+})
+
+test('listing opens folders inside and nothing else', async () => {
+  link('deep', 'alias')
+  link('..', 'out')
+  for (const path of ['', '.', 'deep', 'alias/er', folder]) {
+    const handle = await openInside(folder, path, 'list')
+    expect((await handle.stat()).isDirectory()).toBe(true)
+    await handle.close()
+  }
+  await expect(openInside(folder, 'out', 'list')).rejects.toThrow(PathGuardError)
+  await expect(openInside(folder, 'file', 'list')).rejects.toMatchObject({ code: 'ENOTDIR' })
+})
+
+test('leaves no file open', async () => {
+  if (process.platform !== 'linux') return
+  link('..', 'out')
+  const count = () => readdirSync('/proc/self/fd').length
+  const before = count()
+  for (const path of ['deep/er/file', 'out/secret', 'missing', 'deep/er/../x', 'deep', 'file/x']) {
+    for (const purpose of ['read', 'write', 'replace', 'list'] as const) {
+      const handle = await openInside(folder, path, purpose).catch(() => undefined)
+      await handle?.close()
+    }
+  }
+  expect(count()).toBe(before)
+})

@@ -1,0 +1,86 @@
+/** A part of a text, from its start to before its end. */
+export type Span = readonly [start: number, end: number]
+
+/**
+ * What secrets look like where their values are not known. Where there is a group, it is the end of
+ * the match and the secret. Nothing here may be tried again and again over the same run of
+ * characters, and nothing is unbounded: the texts are written by whoever wants to keep us busy, and
+ * a run of 16 MB is too long for the memory of an expression.
+ */
+const PATTERNS: readonly RegExp[] = [
+  /\b(?:gh[opsur]_|github_pat_)\w{20,2000}/g,
+  /\bgl(?:pat|ptt|rt|dt|oas|ft|cbt|imt|agent|soat)-[\w-]{16,2000}/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  /\baws_secret_access_key["']?\s{0,4}[:=]\s{0,4}["']?([A-Za-z0-9/+]{40})/gi,
+  /\bAIza[\w-]{30,2000}/g,
+  /\bya29\.[\w-]{20,2000}/g,
+  /\bGOCSPX-[\w-]{20,2000}/g,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,2000}/g,
+  /\bxapp-\d-[A-Za-z0-9-]{20,2000}/g,
+  /\bnpm_[A-Za-z0-9]{30,2000}/g,
+  /\bpypi-[\w-]{50,2000}/g,
+  /\bhf_[A-Za-z0-9]{24,2000}/g,
+  /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,2000}/g,
+  /\bSG\.[\w-]{20,30}\.[\w-]{30,2000}/g,
+  /(?<![\w-])eyJ[\w-]{8,4096}\.eyJ[\w-]{8,8192}\.[\w-]{8,4096}/g,
+  /\bauthorization["'\\]{0,4}\s{0,4}[:=]\s{0,4}["'\\]{0,4}(?:bearer|basic|token)\s{1,4}([\w.~+/=-]{8,2000})/gi,
+  /\b_(?:authToken|auth|password)\s{0,4}=\s{0,4}["']?([\w.~+/=-]{8,2000})/g,
+  /\/\/[^\s/:@"'<>]{0,200}:([^\s/@"'<>]{3,2000})(?=@)/g,
+  /:\/\/([\w-]{20,2000})(?=@)/g,
+]
+
+/** Like those above, but also like words with dashes: only what has a digit counts. */
+const PATTERNS_WITH_DIGIT: readonly RegExp[] = [
+  /\bsk-[\w-]{16,2000}/g,
+  /\b(?:x-api-key|x-goog-api-key|private-token)["'\\]{0,4}\s{0,4}[:=]\s{0,4}["'\\]{0,4}([\w.~+/=-]{16,2000})/gi,
+]
+
+/** Everything in a text that looks like a secret. */
+export function findLookalikes(text: string): readonly Span[] {
+  const spans: Span[] = [...findPrivateKeys(text)]
+  for (const pattern of PATTERNS) {
+    for (const match of text.matchAll(pattern)) spans.push(spanOf(match))
+  }
+  for (const pattern of PATTERNS_WITH_DIGIT) {
+    for (const match of text.matchAll(pattern)) {
+      if (/\d/.test(match[1] ?? match[0])) spans.push(spanOf(match))
+    }
+  }
+  return spans
+}
+
+function spanOf(match: RegExpExecArray): Span {
+  const end = match.index + match[0].length
+  return [end - (match[1] ?? match[0]).length, end]
+}
+
+const KEY_EDGE = /-----(BEGIN|END) [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
+/** What a key has at least of its content in one piece; a mention of its first line has none. */
+const KEY_CONTENT = /[A-Za-z0-9+/=]{24}/
+/** A key that was cut off: lines of content straight after its first one. */
+const KEY_START = /(?:\s|\\[nr]){0,8}[A-Za-z0-9+/=]{24}[A-Za-z0-9+/=\s\\]{0,32768}/y
+const KEY_CHARS_MAX = 32_768
+
+/** Walks from edge to edge, so that a text with edges alone costs no more than another. */
+function findPrivateKeys(text: string): readonly Span[] {
+  const spans: Span[] = []
+  let begun: { readonly at: number; readonly contentAt: number } | undefined
+  const cutOff = () => {
+    if (begun === undefined) return
+    KEY_START.lastIndex = begun.contentAt
+    if (KEY_START.test(text)) spans.push([begun.at, KEY_START.lastIndex])
+  }
+  for (const match of text.matchAll(KEY_EDGE)) {
+    const end = match.index + match[0].length
+    const isWhole =
+      match[1] === 'END' &&
+      begun !== undefined &&
+      end - begun.at <= KEY_CHARS_MAX &&
+      KEY_CONTENT.test(text.slice(begun.contentAt, match.index))
+    if (isWhole && begun !== undefined) spans.push([begun.at, end])
+    else cutOff()
+    begun = match[1] === 'BEGIN' ? { at: match.index, contentAt: end } : undefined
+  }
+  cutOff()
+  return spans
+}

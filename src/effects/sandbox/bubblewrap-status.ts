@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readStartedTick, readStatus } from '../process/process-table.ts'
+
+const ENDING_MS_MAX = 5_000
+
+/** What bubblewrap says of the command it started, in lines of JSON. */
+export class BubblewrapStatus {
+  #text = ''
+  #first: { readonly pid: number; readonly startedTick: number } | undefined
+  #exitCode: number | undefined
+  /** Called when the first process inside has a number, before the command begins. */
+  onFirst: (pid: number) => void = () => {}
+
+  add(chunk: Buffer): void {
+    this.#text += chunk.toString('latin1')
+    const lines = this.#text.split('\n')
+    this.#text = lines.pop() ?? ''
+    for (const line of lines) this.#read(JSON.parse(line))
+  }
+
+  /** Undefined when the command did not begin, or was not left to end. */
+  get exitCode(): number | undefined {
+    return this.#exitCode
+  }
+
+  /**
+   * Ends the first process inside, and with it, by the kernel's own doing, all processes of its
+   * namespace. False when it is not known or not gone after five seconds.
+   */
+  async end(): Promise<boolean> {
+    if (this.#first === undefined) return false
+    const deadlineMs = performance.now() + ENDING_MS_MAX
+    for (let waitMs = 1; this.#isAlive(this.#first); waitMs = Math.min(2 * waitMs, 50)) {
+      if (performance.now() > deadlineMs) return false
+      try {
+        process.kill(this.#first.pid, 'SIGKILL')
+      } catch {
+        // It has ended by itself.
+      }
+      await sleep(waitMs)
+    }
+    return true
+  }
+
+  #isAlive({ pid, startedTick }: { readonly pid: number; readonly startedTick: number }): boolean {
+    // The first process of a namespace is the last of it to become a zombie.
+    return readStatus(pid)?.startedTick === startedTick
+  }
+
+  #read(line: Record<string, unknown>): void {
+    const { 'child-pid': pid, 'exit-code': exitCode } = line
+    if (typeof exitCode === 'number') this.#exitCode = exitCode
+    if (typeof pid !== 'number') return
+    this.#first = { pid, startedTick: readStartedTick(pid) }
+    this.onFirst(pid)
+  }
+}

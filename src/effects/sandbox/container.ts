@@ -1,0 +1,138 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { lstat, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Processes } from '../process/processes.ts'
+import { PRIVATE_HOME } from './bubblewrap-view.ts'
+import { type Engine, openEngine } from './container-engine.ts'
+import { ContainerSandbox, removeContainer } from './container-sandbox.ts'
+import { sandboxEnvironment } from './environment.ts'
+import { DEFAULT_LIMITS, type Isolation, type Sandbox, type SandboxSettings } from './sandbox.ts'
+import { tryOut } from './trial.ts'
+import { openWayOut } from './way-out.ts'
+
+export interface ContainerSettings {
+  readonly stateFolder: string
+  /** Has `sh`; allowed hosts need `node` in it too. */
+  readonly image: string
+  readonly engine?: Engine['name']
+  /** Put before every subcommand, such as `--runtime runc`. */
+  readonly engineArguments?: readonly string[]
+  /** Added where a container is made, such as `--ulimit nofile=1024`. */
+  readonly runArguments?: readonly string[]
+}
+
+/** The first process: it waits for others, so that none stays a zombie, and does nothing else. */
+const FIRST = ['sh', '-c', 'while :; do sleep 3600; done'] as const
+
+/** Isolation by podman or docker. Rejects with the reason when a trial command does not run. */
+export async function openContainer(
+  processes: Processes,
+  settings: ContainerSettings,
+): Promise<Isolation> {
+  const engine = await openEngine(processes, settings)
+  const label = `slipway.state=${createHash('sha256').update(settings.stateFolder).digest('hex')}`
+  await removeOrphans(engine, label)
+  const open = (wanted: SandboxSettings) => openSandbox({ engine, settings, label }, wanted)
+  const failure = await tryOut(open)
+  if (failure !== undefined) throw new Error(failure)
+  return {
+    level: 'container',
+    description: `Commands run in a container (${engine.name}, ${settings.image}): they see the workspace and the image, no network, no home, no keys.`,
+    open,
+  }
+}
+
+async function removeOrphans(engine: Engine, label: string): Promise<void> {
+  const list = ['ps', '--all', '--quiet', '--filter', `label=${label}`]
+  const names = (await engine.call(list)).split('\n').filter(Boolean)
+  await Promise.all(names.map((name) => removeContainer(engine, name)))
+}
+
+interface Ground {
+  readonly engine: Engine
+  readonly settings: ContainerSettings
+  readonly label: string
+}
+
+async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<Sandbox> {
+  const { engine, settings } = ground
+  const { workspace, hosts = [] } = wanted
+  const ownFolder = join(settings.stateFolder, 'sandbox')
+  await mkdir(ownFolder, { recursive: true, mode: 0o700 })
+  const wayOut = hosts.length > 0 ? await openWayOut(ownFolder, hosts) : undefined
+  const name = `slipway-${randomBytes(8).toString('hex')}`
+  // In the order of their removal: the one whose network another shares goes last.
+  const names = wayOut ? [`${name}-out`, name] : [name]
+  try {
+    const place = ['--detach', '--network', 'none', '--workdir', workspace]
+    const mounts = await mountsOf(wanted)
+    await engine.call([
+      ...runLine(ground, wanted, name),
+      ...place,
+      ...mounts,
+      ...program(settings, FIRST),
+    ])
+    await wayOut?.start(({ argvOf, onOutput }) => {
+      const beside = ['--network', `container:${name}`, ...mount(...wayOut.mount, 'readonly')]
+      const line = [...runLine(ground, wanted, `${name}-out`), ...beside]
+      const limits = { timeoutMs: Infinity, outputBytesMax: 4_096, onOutput }
+      return engine.run([...line, ...program(settings, argvOf('node'))], limits)
+    })
+    return new ContainerSandbox(engine, names, workspace, wayOut)
+  } catch (error) {
+    for (const container of names) await removeContainer(engine, container)
+    await wayOut?.close()
+    throw error
+  }
+}
+
+/** How every container is made. */
+function runLine(
+  { engine, settings, label }: Ground,
+  wanted: SandboxSettings,
+  name: string,
+): readonly string[] {
+  const limits = { ...DEFAULT_LIMITS, ...wanted.limits }
+  const memory = String(limits.memoryBytesMax)
+  const environment = sandboxEnvironment(PRIVATE_HOME, '/tmp')
+  // Of the two private places each may be as large as both should be together.
+  const scratch = ['/tmp', PRIVATE_HOME].flatMap((path) => [
+    '--tmpfs',
+    `${path}:rw,exec,nosuid,nodev,mode=1777,size=${limits.scratchBytesMax}`,
+  ])
+  return [
+    ...['run', '--name', name, '--label', label, '--hostname', 'sandbox'],
+    ...['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+    ...['--memory', memory, '--memory-swap', memory],
+    ...['--pids-limit', String(limits.processesMax)],
+    ...(engine.name === 'podman' ? ['--read-only-tmpfs=false', '--http-proxy=false'] : []),
+    ...(engine.rootless ? ['--userns', 'keep-id'] : []),
+    ...['--user', `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`],
+    ...scratch,
+    ...Object.entries(environment).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
+    ...(settings.runArguments ?? []),
+  ]
+}
+
+function program({ image }: ContainerSettings, argv: readonly [string, ...string[]]): string[] {
+  const [file, ...args] = argv
+  return ['--entrypoint', file, image, ...args]
+}
+
+async function mountsOf({ workspace, access }: SandboxSettings): Promise<readonly string[]> {
+  const git = join(workspace, '.git')
+  const found = await lstat(git).catch(() => undefined)
+  if (found?.isSymbolicLink()) throw new Error(`${git} is a link, which nothing can protect`)
+  return [
+    ...mount(workspace, workspace, access === 'read' ? 'readonly' : undefined),
+    ...(found === undefined ? [] : mount(git, git, 'readonly')),
+  ]
+}
+
+function mount(outside: string, inside: string, readonly?: 'readonly'): readonly string[] {
+  const fields = ['type=bind', `source=${outside}`, `target=${inside}`, readonly ?? []].flat()
+  if (fields.some((field) => field.includes(','))) {
+    throw new Error(`${outside} has a comma in its name, which engines cannot mount`)
+  }
+  return ['--mount', fields.join(',')]
+}

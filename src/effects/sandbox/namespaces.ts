@@ -1,0 +1,85 @@
+import { closeSync, openSync } from 'node:fs'
+import type { Processes } from '../process/processes.ts'
+import { BubblewrapStatus } from './bubblewrap-status.ts'
+
+/** Namespaces by their name in /proc and the option of nsenter. */
+const NAMESPACES = [
+  ['user', '--user'],
+  ['mnt', '--mount'],
+  ['net', '--net'],
+  ['ipc', '--ipc'],
+  ['uts', '--uts'],
+] as const
+
+const SETUP_MS_MAX = 10_000
+
+/** Namespaces that exist for as long as we hold them open; no process has to live in them. */
+export interface Namespaces {
+  /** What to put before a command so that it runs in them. */
+  readonly enter: readonly string[]
+  close(): void
+}
+
+/** Has bubblewrap make namespaces, and holds them open. Rejects when that is impossible here. */
+export async function openNamespaces(
+  processes: Processes,
+  settings: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> },
+): Promise<Namespaces> {
+  const status = new BubblewrapStatus()
+  const done = new AbortController()
+  let first = 0
+  let files: number[] | Error | undefined
+  status.onFirst = (pid) => {
+    first = pid
+  }
+  const ended = await processes.run(
+    {
+      // It prints when everything is mounted, and is ended when we have the files.
+      argv: [
+        'bwrap',
+        '--args',
+        '3',
+        '--json-status-fd',
+        '4',
+        '--',
+        'sh',
+        '-c',
+        'echo ready; sleep 60',
+      ],
+      cwd: '/',
+      env: settings.env,
+      timeoutMs: SETUP_MS_MAX,
+      outputBytesMax: 4_096,
+      signal: done.signal,
+      onOutput: (chunk) => {
+        if (chunk.toString('latin1') === 'ready\n') files ??= openFiles(first)
+        done.abort()
+      },
+    },
+    {
+      input: settings.args.map((arg) => `${arg}\0`).join(''),
+      onStatus: (chunk) => status.add(chunk),
+      end: () => status.end(),
+    },
+  )
+  if (!Array.isArray(files)) {
+    throw files ?? new Error(`bubblewrap could not start: ${ended.stderr.toString().trim()}`)
+  }
+  const held = files
+  const enter = NAMESPACES.map(([, option], i) => `${option}=/proc/${process.pid}/fd/${held[i]}`)
+  return {
+    enter: ['nsenter', '--preserve-credentials', ...enter, '--'],
+    close: () => held.splice(0).forEach((file) => void closeSync(file)),
+  }
+}
+
+function openFiles(pid: number): number[] | Error {
+  const files: number[] = []
+  try {
+    for (const [name] of NAMESPACES) files.push(openSync(`/proc/${pid}/ns/${name}`, 'r'))
+    return files
+  } catch (error) {
+    for (const file of files) closeSync(file)
+    return error as Error
+  }
+}

@@ -1,0 +1,20 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Isolation } from './sandbox.ts'
+
+/** Really runs a command in a sandbox around an empty folder; the reason when that fails. */
+export async function tryOut(open: Isolation['open']): Promise<string | undefined> {
+  const workspace = await mkdtemp(join(await realpath(tmpdir()), 'slipway-trial-'))
+  try {
+    const sandbox = await open({ workspace, access: 'write' })
+    const command = { argv: ['true'], timeoutMs: 30_000, outputBytesMax: 4_096 } as const
+    const { how, exitCode, output } = await sandbox.run(command)
+    await sandbox.close()
+    return exitCode === 0 ? undefined : `a trial command ${how}: ${output.toString().trim()}`
+  } catch (error) {
+    return (error as Error).message
+  } finally {
+    await rm(workspace, { recursive: true, force: true })
+  }
+}

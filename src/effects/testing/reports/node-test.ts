@@ -1,0 +1,53 @@
+import type { TestCounts } from '../test-result.ts'
+import { countTests, matchLines, namesOf, type ReportReader, sumCounts } from './report.ts'
+
+const SUMMARY = /^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$/
+
+// A file that defines no test is reported as a test that passed, under the path of the file.
+const EMPTY_FILE = /^(?:✔|ok \d+ -) \S+\.[cm]?[jt]sx?(?: \([\d.]+ms\))?$/
+
+/** The test runner of Node, in its reporters `tap` and `spec`. */
+export const nodeTest: ReportReader = {
+  runner: 'node:test',
+  sign: /^(?:#|ℹ) cancelled \d/m,
+  read({ lines }) {
+    const runs = summariesIn(lines)
+    const emptyFiles = matchLines(lines, EMPTY_FILE).length
+    const all = sumCounts(runs)
+    const counts = countTests({ ...all, passed: Math.max(0, all.passed - emptyFiles) })
+    return { counts, failing: [...failingInTap(lines), ...failingInSpec(lines)] }
+  },
+}
+
+function summariesIn(lines: readonly string[]): readonly TestCounts[] {
+  const runs: Record<string, number>[] = []
+  for (const [, key = '', number] of matchLines(lines, SUMMARY)) {
+    if (key === 'tests' || runs.length === 0) runs.push({})
+    const run = runs.at(-1)
+    if (run) run[key] = Number(number)
+  }
+  return runs.map(({ pass = 0, fail = 0, cancelled = 0, skipped = 0, todo = 0 }) =>
+    countTests({ passed: pass, failed: fail + cancelled, skipped: skipped + todo }),
+  )
+}
+
+/** A test that failed only because a test inside it did is not named besides that one. */
+function failingInTap(lines: readonly string[]): readonly string[] {
+  const failing: string[] = []
+  let name: string | undefined
+  for (const line of lines) {
+    const point = /^ *not ok \d+ - (.*)$/.exec(line)
+    if (point) name = / # (?:SKIP|TODO)\b/.test(line) ? undefined : point[1]
+    const type = /^ +failureType: '(\w+)'$/.exec(line)?.[1]
+    if (name === undefined || type === undefined) continue
+    if (type !== 'subtestsFailed') failing.push(name)
+    name = undefined
+  }
+  return [...new Set(failing)]
+}
+
+function failingInSpec(lines: readonly string[]): readonly string[] {
+  const start = lines.indexOf('✖ failing tests:')
+  if (start < 0) return []
+  return namesOf(matchLines(lines.slice(start + 1), /^✖ (.*?)(?: \([\d.]+ms\))?$/))
+}

@@ -1,0 +1,190 @@
+import { lstat } from 'node:fs/promises'
+import { isAbsolute, normalize } from 'node:path'
+import type { Json } from '../../agents/values.ts'
+import type {
+  Attempt,
+  AttemptError,
+  EffectContext,
+  EffectHandler,
+} from '../../runtime/effect-handler.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import { detectTestCommands } from './detect-test-commands.ts'
+import { plainText, tailOf } from './plain-text.ts'
+import { runTests } from './run-tests.ts'
+import type { TestCommand, TestResult } from './test-result.ts'
+import { isObject, type Remark } from './workspace-files.ts'
+
+/** What an effect `run_tests` asks for. */
+export type RunTestsInput = {
+  /** An absolute path. */
+  readonly workspace: string
+  /** As configured; found by looking at the workspace when absent. */
+  readonly commands?: readonly { readonly argv: readonly string[]; readonly cwd?: string }[]
+  /** Less than the handler's own limit. */
+  readonly timeoutMs?: number
+  /** Whether exit code 0 is not enough: see `TestRun`. */
+  readonly requireReport?: boolean
+}
+
+/** What comes of it: failing tests too are an outcome, and no error. */
+export type RunTestsValue = TestResult & {
+  /** What stood in the way of knowing how to test the workspace. */
+  readonly remarks: readonly {
+    readonly path: string
+    readonly code: string
+    readonly message: string
+  }[]
+}
+
+/** What the handler is given. */
+export interface RunTestsParts {
+  /** Opens a sandbox that may write to the workspace; it is closed after the run. */
+  openSandbox(workspace: string): Promise<Sandbox>
+  /** For all commands of a run together. */
+  readonly timeoutMs: number
+  /** The most that is kept of each stream of a command. */
+  readonly outputBytesMax: number
+  /** Values that may not be kept. */
+  readonly secrets: readonly string[]
+}
+
+const COMMANDS_MAX = 16
+const ARGV_BYTES_MAX = 4_096
+const REMARKS_MAX = 10
+const REMARK_BYTES_MAX = 200
+const VALUE_BYTES_MAX = 60_000
+
+/** Beyond the time of the tests: opening and closing the sandbox, ending processes, keeping output. */
+const MARGIN_MS = 60_000
+
+/** Carries out effects of the kind `run_tests`. */
+export function runTestsHandler(parts: RunTestsParts): EffectHandler {
+  return {
+    policy: { timeoutMs: parts.timeoutMs + MARGIN_MS, attemptsMax: 3 },
+    async run({ input }, context) {
+      const request = parseInput(input)
+      if (typeof request === 'string') return failed('invalid_input', request, 'never')
+      const isFolder = await lstat(request.workspace).then(
+        (stats) => stats.isDirectory(),
+        () => false,
+      )
+      if (!isFolder) return failed('workspace_missing', `no folder ${request.workspace}`, 'never')
+      return testWorkspace(parts, request, context)
+    },
+  }
+}
+
+async function testWorkspace(
+  parts: RunTestsParts,
+  request: RunTestsInput,
+  context: EffectContext,
+): Promise<Attempt> {
+  const { commands, remarks } = request.commands
+    ? { commands: request.commands.map(toCommand), remarks: [] }
+    : await detectTestCommands(request.workspace)
+  let sandbox: Sandbox
+  try {
+    sandbox = await parts.openSandbox(request.workspace)
+  } catch (error) {
+    return failed('sandbox_unavailable', String(error), 'later')
+  }
+  try {
+    const result = await runTests({
+      sandbox,
+      commands,
+      timeoutMs: Math.min(request.timeoutMs ?? parts.timeoutMs, parts.timeoutMs),
+      outputBytesMax: parts.outputBytesMax,
+      signal: context.signal,
+      requireReport: request.requireReport ?? false,
+      secrets: parts.secrets,
+      saveOutput: async (output) => ({ ...(await context.blobs.put(output)) }),
+    })
+    return toAttempt(result, remarks)
+  } catch (error) {
+    return failed('output_not_kept', String(error), 'later')
+  } finally {
+    // What cannot be closed is the business of whoever opened it, and changes no test.
+    await sandbox.close().catch(() => {})
+  }
+}
+
+/** What the tests themselves cannot help is an error; everything else is for the agent to judge. */
+function toAttempt(result: TestResult, remarks: readonly Remark[]): Attempt {
+  const { code, commands, message } = result
+  if (code === 'aborted') return failed('aborted', message, 'later')
+  const broken = commands.find((command) => command.code === 'not_started')
+  if (broken) return failed('sandbox_failed', `${message}: ${broken.tail}`, 'later')
+  const short = remarks.slice(0, REMARKS_MAX).map((remark) => ({
+    path: toText(remark.path),
+    code: remark.code,
+    message: toText(remark.message),
+  }))
+  return { ok: true, value: fit({ ...result, remarks: short }) }
+}
+
+/** A name out of a repository, or a message about it, as harmless text. */
+function toText(text: string): string {
+  return tailOf(plainText(Buffer.from(text)), REMARK_BYTES_MAX)
+}
+
+/** Shortens what is quoted until the whole fits a row; the blobs have all of it. */
+function fit(value: RunTestsValue): RunTestsValue {
+  const isQuoting = value.commands.some(({ tail, failing }) => tail !== '' || failing.length > 0)
+  if (Buffer.byteLength(JSON.stringify(value)) <= VALUE_BYTES_MAX || !isQuoting) return value
+  const shorten = (text: string) => tailOf(text, Math.floor(Buffer.byteLength(text) / 2))
+  const commands = value.commands.map((command) => ({
+    ...command,
+    tail: shorten(command.tail),
+    failing: command.failing.slice(0, Math.floor(command.failing.length / 2)),
+  }))
+  return fit({ ...value, commands })
+}
+
+function toCommand({ argv, cwd }: NonNullable<RunTestsInput['commands']>[number]): TestCommand {
+  const command = { argv: argv as TestCommand['argv'], reason: 'it is configured' }
+  return cwd === undefined ? command : { ...command, cwd }
+}
+
+/** The input, or what is wrong with it. */
+function parseInput(input: Json): RunTestsInput | string {
+  if (!isObject(input)) return 'the input is no object'
+  const { workspace, commands, timeoutMs, requireReport } = input
+  if (typeof workspace !== 'string' || !isAbsolute(workspace) || workspace.includes('\0')) {
+    return 'workspace is no absolute path'
+  }
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) {
+    return 'timeoutMs is no positive number'
+  }
+  if (requireReport !== undefined && typeof requireReport !== 'boolean') {
+    return 'requireReport is neither true nor false'
+  }
+  return checkCommands(commands) ?? (input as RunTestsInput)
+}
+
+function checkCommands(commands: unknown): string | undefined {
+  if (commands === undefined) return undefined
+  if (!Array.isArray(commands) || commands.length > COMMANDS_MAX) {
+    return `commands is no list of at most ${COMMANDS_MAX}`
+  }
+  if (Buffer.byteLength(JSON.stringify(commands)) > ARGV_BYTES_MAX) {
+    return `commands takes more than ${ARGV_BYTES_MAX} bytes`
+  }
+  return commands.every(isCommand)
+    ? undefined
+    : 'a command has no argv, or a cwd that leads outside'
+}
+
+function isCommand(command: unknown): boolean {
+  if (!isObject(command)) return false
+  const { argv, cwd } = command
+  const isText = (value: unknown) => typeof value === 'string' && !value.includes('\0')
+  if (!Array.isArray(argv) || !argv.every(isText) || !argv[0]) return false
+  if (cwd === undefined) return true
+  return (
+    typeof cwd === 'string' && isText(cwd) && !isAbsolute(cwd) && !normalize(cwd).startsWith('..')
+  )
+}
+
+function failed(code: string, message: string, retry: AttemptError['retry']): Attempt {
+  return { ok: false, error: { code, message: message.slice(-2_000), retry } }
+}

@@ -1,0 +1,76 @@
+import { createServer, type Server } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { inSandbox, type Place, type Subject } from '../subject.ts'
+
+/** Fetches targets by the proxy that the environment names, and prints the status of each. */
+const FETCH = `
+const { request } = require('node:http')
+const proxy = new URL(process.env.http_proxy)
+const options = { host: proxy.hostname, port: proxy.port, agent: false }
+for (const target of process.argv.slice(1)) {
+  const show = ({ statusCode }) => console.log(target, statusCode)
+  if (target.startsWith('http:')) request({ ...options, path: target }, show).end()
+  else request({ ...options, method: 'CONNECT', path: target })
+    .on('connect', (answer, socket) => {
+      if (answer.statusCode !== 200) return show(answer), socket.destroy()
+      request({ createConnection: () => socket, path: '/' }, show).end()
+    }).end()
+}
+`
+
+/** What a level that closes the network promises of allowed hosts. */
+export function describeHosts(subject: Subject): void {
+  describe('allowed hosts', () => {
+    let server: Server
+    let port: number
+    let requests = 0
+
+    beforeAll(async () => {
+      server = createServer((_, response) => {
+        requests += 1
+        response.end('hello')
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      port = (server.address() as { port: number }).port
+    })
+    afterAll(() => void server.close())
+
+    const fetch = async ({ sandbox }: Place, targets: readonly string[]) => {
+      const argv = ['node', '-e', FETCH, ...targets] as const
+      const ended = await sandbox.run({ argv, timeoutMs: 10_000, outputBytesMax: 10_000 })
+      return ended.output.toString().trim().split('\n').sort()
+    }
+
+    test('are reached when they are listed, and no other', () =>
+      inSandbox(subject, { hosts: ['localhost', '*.example.org'] }, async (place) => {
+        const refused = ['127.0.0.1', '[::1]', '2130706433', 'example.org', 'example.com']
+        const forms = (host: string) => [`http://${host}:${port}/`, `${host}:${port}`]
+        const before = requests
+        const statuses = await fetch(place, ['localhost', ...refused].flatMap(forms))
+        const expected = [
+          ...forms('localhost').map((target) => `${target} 200`),
+          ...refused.flatMap(forms).map((target) => `${target} 403`),
+        ]
+        expect(statuses).toEqual(expected.sort())
+        expect(requests - before).toBe(2)
+      }))
+
+    test('are reached by the proxy alone, whatever a command ends', () =>
+      inSandbox(subject, { hosts: ['localhost'] }, async (place) => {
+        const direct = `require('net').connect(${port}, '127.0.0.1').on('error', (e) => console.log(e.code))`
+        const argv = ['node', '-e', direct] as const
+        const ended = await place.sandbox.run({ argv, timeoutMs: 5_000, outputBytesMax: 1_000 })
+        expect(ended.output.toString()).toContain('ECONNREFUSED')
+        await place.sh('kill -9 -1')
+        const target = `http://localhost:${port}/`
+        expect(await fetch(place, [target])).toEqual([`${target} 200`])
+      }))
+
+    test('that are no names are refused', async () => {
+      for (const host of ['', '*', 'a b', 'http://example.org', '*.*.org', 'a/b']) {
+        const opening = inSandbox(subject, { hosts: [host] }, async () => {})
+        await expect(opening, host).rejects.toThrow('is not the name of a host')
+      }
+    })
+  })
+}

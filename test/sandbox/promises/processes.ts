@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { inSandbox, isRunning, type Subject, sleepMark } from '../subject.ts'
+
+/** Ways of a process to get away from the command that started it. */
+const ESCAPES: Readonly<Record<string, (sleep: string) => string>> = {
+  'runs in the background': (sleep) => `${sleep} &`,
+  'ignores signals': (sleep) => `(trap "" HUP TERM INT; ${sleep}) &`,
+  'has a session of its own': (sleep) => `setsid ${sleep} &`,
+  'has lost its parent': (sleep) => `(${sleep} &) &`,
+  'has cleared its environment': (sleep) => `env -i ${sleep} &`,
+}
+
+const FUGITIVE = (sleep: string) => `(env -i setsid ${sleep} </dev/null >/dev/null 2>&1 &)`
+
+/** What every level promises of the processes that a command starts, and what only some do. */
+export function describeProcesses(subject: Subject, fugitivesEnd: boolean): void {
+  describe('a descendant ends with its command', () => {
+    test('when it gets away in one way', () =>
+      inSandbox(subject, {}, async ({ sh }) => {
+        for (const [name, flee] of Object.entries(ESCAPES)) {
+          const mark = sleepMark()
+          const ended = await sh(`${flee(`sleep ${mark}`)} echo started`)
+          expect(ended, name).toMatchObject({ how: 'exited', exitCode: 0 })
+          expect(isRunning(mark), name).toBe(false)
+        }
+      }))
+
+    test.skipIf(!fugitivesEnd)('when it gets away in every way at once', () =>
+      inSandbox(subject, {}, async ({ sh }) => {
+        const mark = sleepMark()
+        expect(await sh(FUGITIVE(`sleep ${mark}`))).toMatchObject({ how: 'exited', exitCode: 0 })
+        expect(isRunning(mark)).toBe(false)
+      }),
+    )
+
+    test('when the command takes too long', () =>
+      inSandbox(subject, {}, async ({ sh }) => {
+        const mark = sleepMark()
+        const ended = await sh(`setsid sleep ${mark} & sleep ${mark}`, { timeoutMs: 700 })
+        expect(ended).toMatchObject({ how: 'timed_out', exitCode: null })
+        expect(ended.durationMs).toBeLessThan(6_000)
+        expect(isRunning(mark)).toBe(false)
+      }))
+
+    test('when the command is aborted', () =>
+      inSandbox(subject, {}, async ({ sh }) => {
+        const mark = sleepMark()
+        const abort = new AbortController()
+        const run = sh(`setsid sleep ${mark} & sleep ${mark}`, { signal: abort.signal })
+        await expect.poll(() => isRunning(mark), { timeout: 10_000 }).toBe(true)
+        abort.abort()
+        expect((await run).how).toBe('aborted')
+        expect(isRunning(mark)).toBe(false)
+      }))
+
+    test('when the sandbox is closed', async () => {
+      const mark = sleepMark()
+      let run: Promise<unknown> = Promise.resolve()
+      await inSandbox(subject, {}, async ({ sh, sandbox }) => {
+        run = sh(`sleep ${mark}`)
+        await expect.poll(() => isRunning(mark), { timeout: 10_000 }).toBe(true)
+        await sandbox.close()
+        expect(isRunning(mark)).toBe(false)
+        expect((await sh('true')).how).toBe('not_started')
+      })
+      expect(await run).toMatchObject({ how: 'aborted' })
+    })
+  })
+
+  test('output without end is bounded in memory and in time', () =>
+    inSandbox(subject, {}, async ({ sh }) => {
+      const before = process.memoryUsage().rss
+      const line = 'head -c 10000000000 /dev/zero | tr "\\0" a'
+      for (const script of ['yes', line]) {
+        const ended = await sh(script, { timeoutMs: 1_000 })
+        expect(['timed_out', 'flooded']).toContain(ended.how)
+        expect(ended.output.length).toBeLessThan(101_000)
+        expect(ended.droppedBytes).toBeGreaterThan(1_000_000)
+      }
+      expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 ** 2)
+    }))
+}

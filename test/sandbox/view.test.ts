@@ -1,0 +1,123 @@
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openProcesses, type Processes } from '../../src/effects/process/processes.ts'
+import { openBubblewrap } from '../../src/effects/sandbox/bubblewrap.ts'
+import type { Isolation } from '../../src/effects/sandbox/sandbox.ts'
+import { describeHosts } from './promises/hosts.ts'
+import { inSandbox, makeFolder, type Subject } from './subject.ts'
+
+const uid = process.getuid?.() ?? 0
+const opened: { processes: Processes; folder: string }[] = []
+
+afterAll(async () => {
+  for (const { processes, folder } of opened) {
+    await processes.close()
+    rmSync(folder, { recursive: true })
+  }
+})
+
+/** A subject whose state folder is the given one. */
+async function subjectIn(stateFolder: string, toolFolders: readonly string[] = []) {
+  const processes = openProcesses(stateFolder)
+  opened.push({ processes, folder: stateFolder })
+  const isolation = await openBubblewrap(processes, { stateFolder, toolFolders })
+  const subject: Subject = { level: 'bubblewrap', uid, stateFolder, isolation: () => isolation }
+  return subject
+}
+
+test.runIf(uid === 0)('a state folder below a folder that is seen is hidden', async () => {
+  const subject = await subjectIn(mkdtempSync('/opt/slipway-test-'))
+  writeFileSync(join(subject.stateFolder, 'journal.db'), 'private')
+  await inSandbox(subject, {}, async ({ sh, workspace }) => {
+    const { stdout } = await sh(`ls ${subject.stateFolder}; ls /opt | grep -c slipway-test`)
+    expect(stdout.toString()).toBe('workspaces\n1\n')
+    expect((await sh(`touch ${subject.stateFolder}/x`)).exitCode).not.toBe(0)
+    expect((await sh('echo x > file.txt')).exitCode).toBe(0)
+    expect(readFileSync(join(workspace, 'file.txt'), 'utf8')).toBe('x\n')
+  })
+})
+
+test('tools outside the system are found, and cannot be changed', async () => {
+  const tools = makeFolder(uid)
+  mkdirSync(join(tools, 'bin'))
+  writeFileSync(join(tools, 'bin', 'greet'), '#!/bin/sh\necho hello\n')
+  chmodSync(join(tools, 'bin', 'greet'), 0o755)
+  const subject = await subjectIn(makeFolder(uid), [tools])
+  await inSandbox(subject, {}, async ({ sh }) => {
+    expect((await sh('greet')).stdout.toString()).toBe('hello\n')
+    expect((await sh(`echo >> ${tools}/bin/greet`)).exitCode).not.toBe(0)
+  })
+  rmSync(tools, { recursive: true })
+})
+
+test('a tool folder that would show a home, or is not there, is refused', async () => {
+  for (const folder of [homedir(), '/', '/no/such/folder']) {
+    await expect(subjectIn(makeFolder(uid), [folder]), folder).rejects.toThrow(folder)
+  }
+})
+
+describe('a workspace', () => {
+  test('is refused when its .git is a link', async () => {
+    const subject = await subjectIn(makeFolder(uid))
+    const workspace = makeFolder(uid)
+    symlinkSync('/tmp', join(workspace, '.git'))
+    const opening = subject.isolation().open({ workspace, access: 'write' })
+    await expect(opening).rejects.toThrow('is a link')
+    rmSync(workspace, { recursive: true })
+  })
+
+  test('whose .git is a file has that file protected', async () => {
+    const subject = await subjectIn(makeFolder(uid))
+    const workspace = makeFolder(uid)
+    writeFileSync(join(workspace, '.git'), 'gitdir: elsewhere\n')
+    const sandbox = await subject.isolation().open({ workspace, access: 'write' })
+    const argv = ['sh', '-c', 'echo x > .git; rm -f .git; mv .git a'] as const
+    await sandbox.run({ argv, timeoutMs: 5_000, outputBytesMax: 1_000 })
+    await sandbox.close()
+    expect(readFileSync(join(workspace, '.git'), 'utf8')).toBe('gitdir: elsewhere\n')
+    rmSync(workspace, { recursive: true })
+  })
+
+  test('cannot be moved out of the way of the next command', async () => {
+    const subject = await subjectIn(makeFolder(uid))
+    await inSandbox(subject, {}, async ({ sh, workspace }) => {
+      for (let folder = workspace; folder !== '/'; folder = join(folder, '..')) {
+        await sh(`mv ${folder} /tmp/elsewhere; mkdir -p ${workspace}; cp -r . ${workspace}`)
+      }
+      await sh('echo real > proof')
+      expect(readFileSync(join(workspace, 'proof'), 'utf8')).toBe('real\n')
+    })
+  })
+
+  test('has commands that run side by side and do not see each other', async () => {
+    const subject = await subjectIn(makeFolder(uid))
+    await inSandbox(subject, {}, async ({ sh }) => {
+      const long = sh('while [ ! -e done ]; do sleep 0.02; done; echo ended by itself')
+      const other = await sh(
+        'kill -9 -1; ps ax 2>/dev/null | grep -c "[e]nded by itself"; touch done',
+      )
+      expect(other.stdout.toString().trim()).toBe('0')
+      expect((await long).stdout.toString()).toBe('ended by itself\n')
+    })
+  })
+})
+
+describe('bubblewrap and its', () => {
+  let isolation: Isolation
+  const stateFolder = makeFolder(uid)
+  const subject: Subject = { level: 'bubblewrap', uid, stateFolder, isolation: () => isolation }
+  test('isolation opens', async () => {
+    isolation = (await subjectIn(stateFolder)).isolation()
+  })
+  describeHosts(subject)
+})
