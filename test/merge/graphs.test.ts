@@ -13,6 +13,7 @@ test(`${GRAPHS} random graphs of stories, eight coders and crashes`, { timeout: 
     const report = await mergeGraph(seed)
     reports.push(report)
     expect(report).toMatchObject({ problems: [] })
+    if (seed % 50 === 0) console.log(`${seed} graphs`)
   }
   const total = (key: 'stories' | 'merges' | 'conflicts' | 'redGates' | 'crashes') =>
     reports.reduce((sum, report) => sum + report[key], 0)

@@ -36,6 +36,7 @@ test(`${CYCLES} lives of workspaces, killed at random: every byte is found again
       const begun = [...said.keys()].map((story) => Number(story.slice(1)))
       next = Math.max(next, ...begun.map((n) => n + 1))
       count.kills += 1
+      if (count.kills % 100 === 0) console.log(`${next} lives: ${JSON.stringify(count)}`)
       for (const [story, last] of said) {
         if (last.hash === undefined || last.word === 'working') continue
         count[await findAgain(world, story, last)] += 1
@@ -59,7 +60,7 @@ function live(world: GitWorld, random: Random, first: number): Promise<Map<strin
     child.stderr.on('data', (chunk) => (errors += chunk))
     createInterface({ input: child.stdout }).on('line', (line) => {
       const [word = '', story = '', hash, commit] = line.split(' ')
-      if (word === 'ready') setTimeout(() => child.kill('SIGKILL'), random.below(3_000))
+      if (word === 'ready') setTimeout(() => child.kill('SIGKILL'), random.below(1_500))
       if (story === '') return
       const before = said.get(story)
       if (word === 'found' && hash !== before?.hash) errors += `${story} came back changed\n`
