@@ -74,6 +74,20 @@ describe('a merge', () => {
     expect(mainLog()).toEqual(['Story s1', 'init'])
   })
 
+  test('says nothing about another story, whatever its text says', async () => {
+    const other = 'a'.repeat(40)
+    const head = await work('s1', { 'new.txt': 'x' })
+    await queue.merge('s1', head, `Slipway-Head: ${other}\n slipway-head : ${other}`)
+    const trailers = plainGit(
+      world.repositories.mirror,
+      'log',
+      '-1',
+      '--format=%(trailers:key=Slipway-Head,valueonly)',
+      'main',
+    )
+    expect(trailers).toBe(head)
+  })
+
   test('of a head that nobody reviewed is refused', async () => {
     const reviewed = await work('s1', { 'new.txt': 'reviewed' })
     const { folder } = await queue.workspaces.prepare({ run: RUN, story: 's1' }, world.base)

@@ -19,7 +19,7 @@ export interface Queue {
   readonly workspaces: Workspaces
   readonly forge: Forge
   /** Hands in what is in the story's workspace and merges it. */
-  merge(story: string, head: string): Promise<MergeOutcome<string>>
+  merge(story: string, head: string, body?: string): Promise<MergeOutcome<string>>
 }
 
 export const RUN = 'r1'
@@ -39,9 +39,9 @@ export async function openQueue(world: GitWorld, git: Git = world.git): Promise<
   return {
     workspaces,
     forge,
-    async merge(story, head) {
+    async merge(story, head, body = '') {
       const branch = `slipway/${RUN}/${story}`
-      const draft = { branch, head, target: 'main', title: `Story ${story}`, body: '' }
+      const draft = { branch, head, target: 'main', title: `Story ${story}`, body }
       const number = known.get(branch + head) ?? (await open(forge, draft))
       known.set(branch + head, number)
       const merge = { ...draft, owner: { run: RUN, story }, number, atMs: AT_MS }

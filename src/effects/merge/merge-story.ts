@@ -146,7 +146,9 @@ async function commitTree(
     `Slipway-Story: ${owner.story}`,
     `Slipway-Head: ${head}`,
   ]
-  const stdin = [oneLine(title), '', ...(body.trim() === '' ? [] : [body.trim(), '']), ...trailers]
+  // A text that carries trailers of its own would prove something about another story.
+  const words = body.replace(/^\s*(?=slipway-\w+\s*:)/gim, '> ').trim()
+  const stdin = [oneLine(title), '', ...(words === '' ? [] : [words, '']), ...trailers]
   const date = `${Math.floor(atMs / 1000)} +0000`
   const env = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date }
   const args = ['commit-tree', tree, '-p', onto, '-F', '-']

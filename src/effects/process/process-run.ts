@@ -8,15 +8,16 @@ import { endTree } from './process-tree.ts'
 
 /** How long a process may still print after it has ended, through a pipe that somebody else holds. */
 const DRAIN_MS_MAX = 500
+const STANDARD_FILES = 3
 const PRINTED_BYTES_MAX = 1024 ** 3
 /** The longest that a timer of Node waits; with more it does not wait at all. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** A program that starts the command for us, such as bubblewrap, and that we talk to besides. */
 export interface Launcher {
-  /** Written to its file 3, then closed. */
-  readonly input: string
-  /** Called with what it writes to its file 4. */
+  /** Written to its files from 3 on, which are then closed. */
+  readonly inputs: readonly (string | Uint8Array)[]
+  /** Called with what it writes to the file after those. */
   onStatus(chunk: Buffer): void
   /** Ends what the command has left. False when it cannot know what that is, or it lives on. */
   end(): Promise<boolean>
@@ -52,7 +53,9 @@ export async function runProcess(run: Run): Promise<Ended> {
   const verdict = await waitFor(child, run, gathered)
   if (pid === undefined) return notStarted(verdict.error ?? 'it could not be started')
   // The last word of a launcher may still be on its way.
-  if (verdict.how === 'exited') await drain([child.stdio[4]])
+  if (verdict.how === 'exited' && typeof run.by === 'object') {
+    await drain([child.stdio[statusFile(run.by)]])
+  }
   await endRest(run, verdict, { mark: run.mark, leader: { pid, startedTick } })
   await drain([child.stdout, child.stderr])
   for (const stream of child.stdio) stream?.destroy()
@@ -111,7 +114,8 @@ class GatheredOutput {
 function start({ command, mark, by, guardStdio }: Run): ChildProcess {
   const [name, value] = mark.split('=') as [string, string]
   const [file, ...args] = command.argv
-  const stdio = guardStdio(Array<'pipe'>(typeof by === 'object' ? 5 : 3).fill('pipe'))
+  const files = typeof by === 'object' ? statusFile(by) + 1 : STANDARD_FILES
+  const stdio = guardStdio(Array<'pipe'>(files).fill('pipe'))
   const env = { ...command.env, [name]: value }
   // A session of its own, so that the terminal's Ctrl-C reaches us and not it.
   return spawn(file, args, { cwd: command.cwd, env, stdio, detached: true })
@@ -124,10 +128,17 @@ function feed(input: Writable | null, content: string | Uint8Array): void {
 }
 
 function converse(child: ChildProcess, launcher: Launcher): void {
-  const [, , , input, status] = child.stdio as [null, null, null, Writable, Readable]
-  feed(input, launcher.input)
+  const streams = child.stdio as readonly (Writable | Readable | null)[]
+  for (const [i, input] of launcher.inputs.entries()) {
+    feed(streams[STANDARD_FILES + i] as Writable, input)
+  }
+  const status = streams[statusFile(launcher)] as Readable
   status.on('error', () => {})
   status.on('data', (chunk: Buffer) => launcher.onStatus(chunk))
+}
+
+function statusFile({ inputs }: Launcher): number {
+  return STANDARD_FILES + inputs.length
 }
 
 function waitFor(child: ChildProcess, run: Run, gathered: GatheredOutput): Promise<Verdict> {

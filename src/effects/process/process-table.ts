@@ -35,7 +35,7 @@ export async function readProcessTable(
 export type ProcessStatus = Omit<ProcessEntry, 'marked'>
 
 /** Every living process, on Linux. */
-export function readStatuses(): readonly ProcessStatus[] {
+function readStatuses(): readonly ProcessStatus[] {
   // Read at once and in place: 0.7 ms for 80 processes and 6 ms for 600, where as many promises
   // took 9 and 157.
   return readdirSync('/proc').flatMap((name) => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ProcessEntry, readProcessTable } from './process-table.ts'
 
-/** What belongs to one owner: a session, all whose environment has the mark, and descendants. */
+/** What belongs to one owner: all whose environment has the mark, their sessions, descendants. */
 export interface Tree {
   readonly mark: string
   /** The first process, which leads a session of its own, and when it started. */
@@ -35,19 +35,36 @@ async function findMembers({ mark, leader, sparedMark }: Tree): Promise<readonly
   const sinceTick = leader?.startedTick ?? 0
   const table = await readProcessTable(mark, sinceTick)
   const spared = sparedMark === undefined ? [] : await readProcessTable(sparedMark)
-  const excluded = new Set([process.pid, ...markedPids(spared)])
-  const members = new Set(markedPids(table))
-  for (const { pid, session, startedTick } of table) {
-    // A session's number is given to nobody else while one process of it lives, unlike a leader's.
-    if (leader !== undefined && session === leader.pid && startedTick >= sinceTick) members.add(pid)
-  }
-  for (const pid of excluded) members.delete(pid)
+  // Whatever a mark says: what we run under is not ours to end.
+  const excluded = new Set([...ancestorsOf(table), ...markedOf(spared).map(({ pid }) => pid)])
+  const marked = markedOf(table).filter(({ pid }) => !excluded.has(pid))
+  // Only sessions that a process of ours leads: one that merely takes part in somebody else's, as
+  // everything that was started without a terminal does, must not take them all along.
+  const ours = new Set(marked.map(({ pid }) => pid))
+  if (leader !== undefined) ours.add(leader.pid)
+  const sessions = new Set([leader?.pid, ...marked.map(({ session }) => session)])
+  for (const id of sessions) if (id === undefined || id <= 1 || !ours.has(id)) sessions.delete(id)
+  const inSession = table.filter(
+    ({ pid, session, startedTick }) =>
+      sessions.has(session) && startedTick >= sinceTick && !excluded.has(pid),
+  )
+  const members = new Set([...marked, ...inSession].map(({ pid }) => pid))
   addDescendants(members, table, excluded)
   return [...members]
 }
 
-function markedPids(table: readonly ProcessEntry[]): readonly number[] {
-  return table.filter((entry) => entry.marked).map((entry) => entry.pid)
+/** This process and those above it, up to the first of the machine. */
+function ancestorsOf(table: readonly ProcessEntry[]): readonly number[] {
+  const parents = new Map(table.map(({ pid, parent }) => [pid, parent]))
+  const line = [1, process.pid]
+  for (let pid = parents.get(process.pid); pid !== undefined && pid > 1; pid = parents.get(pid)) {
+    line.push(pid)
+  }
+  return line
+}
+
+function markedOf(table: readonly ProcessEntry[]): readonly ProcessEntry[] {
+  return table.filter((entry) => entry.marked)
 }
 
 function addDescendants(

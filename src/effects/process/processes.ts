@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { Command, Ended } from './command.ts'
 import { openStdioGuard } from './inherited-files.ts'
 import { type Launcher, runProcess } from './process-run.ts'
@@ -26,6 +27,8 @@ export function openProcesses(stateFolder: string): Processes {
   const self = `${MARK}=${folder}.${randomBytes(6).toString('hex')}`
   const guardStdio = openStdioGuard()
   const closing = new AbortController()
+  // Every run listens, and there may be many.
+  setMaxListeners(0, closing.signal)
   const running = new Set<Promise<Ended>>()
   let count = 0
 

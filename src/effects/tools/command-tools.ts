@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import type { Ended } from '../process/command.ts'
+import { shorten } from './output-files.ts'
+import { defineTool, refused, said, type ToolAnswer, type ToolContext } from './tool.ts'
+
+const SEARCH_TIMEOUT_MS = 30_000
+const SHELL_TIMEOUT_MS = 120_000
+const SHELL_TIMEOUT_MS_MAX = 600_000
+const OUTPUT_BYTES_MAX = 1_000_000
+
+const pattern = z.string().min(1).max(1_000)
+const folder = z.string().min(1).max(4_096).default('.')
+
+const findFiles = defineTool({
+  name: 'find_files',
+  description: 'Finds files by a glob such as "src/**/*.ts". Ignored files are left out.',
+  schema: z.strictObject({ glob: pattern }),
+  isReadOnly: true,
+  run: ({ glob }, context) => search(context, ['--files', '--sort=path', `--glob=${glob}`, '.']),
+})
+
+const searchText = defineTool({
+  name: 'search_text',
+  description:
+    'Searches the files of the workspace for a regular expression; shows paths and line numbers.',
+  schema: z.strictObject({ pattern, path: folder, glob: pattern.optional() }),
+  isReadOnly: true,
+  run({ pattern: regexp, path, glob }, context) {
+    const only = glob === undefined ? [] : [`--glob=${glob}`]
+    const flags = ['--line-number', '--no-heading', '--color=never', '--sort=path']
+    return search(context, [
+      ...flags,
+      '--max-columns=300',
+      ...only,
+      `--regexp=${regexp}`,
+      '--',
+      path,
+    ])
+  },
+})
+
+/** Ripgrep, inside the sandbox: a link that leads out leads nowhere there. */
+async function search(context: ToolContext, args: readonly string[]): Promise<ToolAnswer> {
+  const ended = await context.sandbox.run({
+    argv: ['rg', '--no-config', '--no-follow', '--hidden', '--glob=!.git', ...args],
+    timeoutMs: SEARCH_TIMEOUT_MS,
+    outputBytesMax: OUTPUT_BYTES_MAX,
+    signal: context.signal,
+  })
+  if (ended.how === 'exited' && ended.exitCode === 1) return said('[nothing found]')
+  if (ended.how === 'exited' && ended.exitCode === 0) {
+    return said(await shorten(ended.stdout.toString(), context.outputs))
+  }
+  return refused(failureOf(ended))
+}
+
+const runShell = defineTool({
+  name: 'shell',
+  description:
+    'Runs a command line with sh in the workspace. It has no network unless the user allowed hosts, and everything that it starts ends with it.',
+  schema: z.strictObject({
+    command: z.string().min(1).max(20_000),
+    timeout_ms: z.int().min(1).max(SHELL_TIMEOUT_MS_MAX).default(SHELL_TIMEOUT_MS),
+  }),
+  isReadOnly: false,
+  async run({ command, timeout_ms }, { sandbox, outputs, signal }) {
+    const ended = await sandbox.run({
+      argv: ['sh', '-c', command],
+      timeoutMs: timeout_ms,
+      outputBytesMax: OUTPUT_BYTES_MAX,
+      signal,
+    })
+    const output = await shorten(ended.output.toString(), outputs)
+    const end = ended.how === 'exited' ? `exit code ${ended.exitCode}` : failureOf(ended)
+    const isError = ended.how !== 'exited' || ended.exitCode !== 0
+    return {
+      text: `${output}${output === '' || output.endsWith('\n') ? '' : '\n'}[${end}]`,
+      isError,
+    }
+  },
+})
+
+function failureOf({ how, stderr, durationMs }: Ended): string {
+  if (how === 'timed_out') return `not done after ${Math.round(durationMs / 1_000)} s, and ended`
+  if (how === 'aborted') return 'stopped'
+  if (how === 'killed') return 'killed, as when memory is spent'
+  return stderr.toString().slice(0, 2_000).trim() || how
+}
+
+export const SEARCH_TOOLS = [findFiles, searchText]
+export const SHELL_TOOLS = [runShell]

@@ -1,0 +1,83 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { isGitFolder } from '../guards/git-guard.ts'
+import { openInside, PathGuardError } from '../guards/path-guard.ts'
+import { explained, readText } from './read-tools.ts'
+import { defineTool, refused, said } from './tool.ts'
+
+const TEXT_CHARS_MAX = 500_000
+const path = z.string().min(1).max(4_096)
+
+const editFile = defineTool({
+  name: 'edit_file',
+  description:
+    'Replaces one exact piece of a text file. The piece must occur once: give enough of what is around it.',
+  schema: z.strictObject({
+    path,
+    old_text: z.string().min(1).max(TEXT_CHARS_MAX),
+    new_text: z.string().max(TEXT_CHARS_MAX),
+  }),
+  isReadOnly: false,
+  async run({ path, old_text, new_text }, { workspace }) {
+    return explained(async () => {
+      const before = await readText(workspace, path)
+      const first = before.indexOf(old_text)
+      if (first === -1) return refused(`old_text does not occur in ${path}`)
+      const again = before.indexOf(old_text, first + 1)
+      if (again !== -1) {
+        const times = before.split(old_text).length - 1
+        return refused(`old_text occurs ${Math.max(2, times)} times in ${path}; make it longer`)
+      }
+      if (old_text === new_text) return refused('old_text and new_text are the same')
+      const after = before.slice(0, first) + new_text + before.slice(first + old_text.length)
+      await replace(workspace, path, after)
+      return said(`${path}: line ${before.slice(0, first).split('\n').length} changed`)
+    })
+  },
+})
+
+const writeFile = defineTool({
+  name: 'write_file',
+  description:
+    'Writes a whole file, new or in the place of an old one. Folders are made as needed.',
+  schema: z.strictObject({ path, text: z.string().max(TEXT_CHARS_MAX) }),
+  isReadOnly: false,
+  async run({ path, text }, { workspace }) {
+    return explained(async () => {
+      await replace(workspace, path, text)
+      return said(`${path}: ${text.split('\n').length} lines written`)
+    })
+  },
+})
+
+async function replace(workspace: string, path: string, text: string): Promise<void> {
+  await makeFolders(workspace, dirname(path))
+  const file = await openInside(workspace, path, 'replace')
+  try {
+    await file.writeFile(text)
+  } finally {
+    await file.close()
+  }
+}
+
+/** Makes what is missing, one folder at a time, each inside one that is known to be inside. */
+async function makeFolders(workspace: string, path: string): Promise<void> {
+  if (path === '.' || path === '/') return
+  try {
+    await (await openInside(workspace, path, 'list')).close()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    if (isGitFolder(name)) throw new PathGuardError('nothing writes into a .git folder')
+    await makeFolders(workspace, dirname(path))
+    const parent = await openInside(workspace, dirname(path), 'list')
+    try {
+      await mkdir(`/proc/self/fd/${parent.fd}/${name}`)
+    } finally {
+      await parent.close()
+    }
+  }
+}
+
+export const EDIT_TOOLS = [editFile, writeFile]

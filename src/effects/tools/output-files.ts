@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Where long output is kept for the model to read on. */
+export interface OutputFiles {
+  /** Gives the name to read it under. The same text has the same name. */
+  keep(text: string): Promise<string>
+  read(name: string): Promise<string | undefined>
+}
+
+/** The beginning of the names, which no path in a workspace has. */
+const PREFIX = 'output:'
+const NAME = /^output:[0-9a-f]{12}$/
+
+export function openOutputFiles(folder: string): OutputFiles {
+  return {
+    async keep(text) {
+      const name = `${PREFIX}${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await writeFile(join(folder, `${name.slice(PREFIX.length)}.txt`), text, { mode: 0o600 })
+      return name
+    },
+    async read(name) {
+      if (!NAME.test(name)) return undefined
+      const path = join(folder, `${name.slice(PREFIX.length)}.txt`)
+      return readFile(path, 'utf8').catch(() => undefined)
+    },
+  }
+}
+
+/** The most of one answer that a model is shown. */
+const SHOWN_CHARS_MAX = 16_000
+
+/** A text as it is shown: what is too long is cut in its middle, and kept whole to be read. */
+export async function shorten(text: string, outputs: OutputFiles): Promise<string> {
+  if (text.length <= SHOWN_CHARS_MAX) return text
+  const name = await outputs.keep(text)
+  const half = SHOWN_CHARS_MAX / 2
+  const head = text.slice(0, half)
+  const tail = text.slice(-half)
+  const left = text.length - head.length - tail.length
+  return `${head}\n[${left} characters left out; read_file with path "${name}" has everything]\n${tail}`
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import type { Json } from '../../agents/values.ts'
+import { defineTool, type Tool } from './tool.ts'
+
+const text = (charsMax: number) => z.string().trim().min(1).max(charsMax)
+const texts = (charsMax: number) => z.array(text(charsMax)).max(50)
+
+/** A tool that ends a state: it does nothing but say what the model has come to. */
+function terminal<Schema extends z.ZodType>(
+  name: string,
+  description: string,
+  schema: Schema,
+): Tool {
+  return defineTool({
+    name,
+    description,
+    schema,
+    isReadOnly: false,
+    run: async (input) => ({ text: 'Taken.', isError: false, ends: input as Json }),
+  })
+}
+
+/** Every tool that ends a state, by name. */
+export const TERMINAL_TOOLS = {
+  submit_plan: terminal(
+    'submit_plan',
+    'Hands in the plan. Say which files change, how, and how each criterion will be tested.',
+    z.strictObject({
+      plan: text(20_000),
+      files: texts(500).default([]),
+      confidence: z.enum(['low', 'medium', 'high']),
+    }),
+  ),
+  ask_question: terminal(
+    'ask_question',
+    'Asks the architect what you cannot find out yourself. Say what you have tried.',
+    z.strictObject({ question: text(4_000), tried: z.string().max(4_000).default('') }),
+  ),
+  mark_story_complete: terminal(
+    'mark_story_complete',
+    'Claims that the story needs no change, because everything it asks for is there already.',
+    z.strictObject({ evidence: text(8_000) }),
+  ),
+  done: terminal(
+    'done',
+    'Says that the work is ready to be tested. The tests are run for you.',
+    z.strictObject({ summary: text(4_000) }),
+  ),
+  report_blocked: terminal(
+    'report_blocked',
+    'Says that the work cannot go on, and why.',
+    z.strictObject({ reason: text(4_000) }),
+  ),
+  review_complete: terminal(
+    'review_complete',
+    'Ends the review. Approve, or say exactly what has to change.',
+    z
+      .strictObject({
+        verdict: z.enum(['approved', 'needs_changes', 'rejected']),
+        feedback: z.string().max(20_000).default(''),
+        must_fix: texts(4_000).default([]),
+      })
+      .refine(({ verdict, must_fix }) => (verdict === 'approved') === (must_fix.length === 0), {
+        message: 'must_fix is empty exactly when the verdict is approved',
+      }),
+  ),
+  spec_feedback: terminal(
+    'spec_feedback',
+    'Sends the spec back with what is missing or contradictory in it.',
+    z.strictObject({ problems: texts(4_000).min(1) }),
+  ),
+  submit_stories: terminal(
+    'submit_stories',
+    'Hands in the stories that the spec is to be built in.',
+    z.strictObject({
+      stories: z
+        .array(
+          z.strictObject({
+            id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,40}$/),
+            title: text(200),
+            description: text(20_000),
+            criteria: z.array(z.string().min(1).max(40)).max(100),
+            depends_on: z.array(z.string().min(1).max(41)).max(100).default([]),
+            expected_files: texts(500).default([]),
+            kind: z.enum(['app', 'devops']).default('app'),
+            estimate: z.enum(['small', 'medium', 'large']).default('medium'),
+          }),
+        )
+        .min(1)
+        .max(500),
+    }),
+  ),
+  ask_user: terminal(
+    'ask_user',
+    'Asks the human one question, in words for their expertise.',
+    z.strictObject({ question: text(4_000), options: texts(500).default([]) }),
+  ),
+  submit_spec: terminal(
+    'submit_spec',
+    'Hands in the spec with its acceptance criteria, each of which can be tested.',
+    z.strictObject({
+      title: text(200),
+      body: text(100_000),
+      criteria: z
+        .array(z.strictObject({ id: z.string().regex(/^[A-Za-z0-9.-]{1,40}$/), text: text(2_000) }))
+        .min(1)
+        .max(200),
+    }),
+  ),
+} as const

@@ -1,0 +1,172 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openProcesses, type Processes } from '../process/processes.ts'
+import { openUnconfined } from '../sandbox/unconfined.ts'
+import { SHELL_TOOLS } from './command-tools.ts'
+import { EDIT_TOOLS } from './edit-tools.ts'
+import { openOutputFiles } from './output-files.ts'
+import { READ_TOOLS } from './read-tools.ts'
+import { TERMINAL_TOOLS } from './terminal-tools.ts'
+import type { ToolContext } from './tool.ts'
+import { answerCalls, definitionOf } from './tool-calls.ts'
+
+const TOOLS = [...READ_TOOLS, ...EDIT_TOOLS, ...SHELL_TOOLS, ...Object.values(TERMINAL_TOOLS)]
+
+let scratch: string
+let workspace: string
+let processes: Processes
+let context: ToolContext
+
+beforeEach(async () => {
+  scratch = mkdtempSync(join(tmpdir(), 'slipway-tools-'))
+  workspace = join(scratch, 'workspace')
+  mkdirSync(workspace)
+  writeFileSync(join(workspace, 'a.txt'), 'one\ntwo\nthree\n')
+  writeFileSync(join(scratch, 'secret.txt'), 'outside')
+  processes = openProcesses(scratch)
+  const isolation = await openUnconfined(processes, { stateFolder: scratch })
+  const sandbox = await isolation.open({ workspace, access: 'write' })
+  const outputs = openOutputFiles(join(scratch, 'outputs'))
+  context = { workspace, sandbox, outputs, signal: new AbortController().signal }
+})
+
+afterEach(async () => {
+  await processes.close()
+  rmSync(scratch, { recursive: true, force: true })
+})
+
+async function call(name: string, input: unknown) {
+  const [answer] = await answerCalls(TOOLS, [{ id: '1', name, input }], context)
+  return answer as NonNullable<typeof answer>
+}
+
+describe('read_file', () => {
+  test('numbers lines, and says what is left', async () => {
+    expect((await call('read_file', { path: 'a.txt', from: 2, lines: 1 })).text).toBe(
+      '2\ttwo\n[1 more lines, from 3]',
+    )
+  })
+
+  test.each([
+    ['../secret.txt', /leads out/],
+    ['/etc/passwd', /not inside/],
+    ['nothing.txt', /no such file/],
+    ['.', /folder/],
+  ])('refuses %s', async (path, reason) => {
+    const { text, isError } = await call('read_file', { path })
+    expect(text).toMatch(reason)
+    expect(isError).toBe(true)
+  })
+
+  test('does not follow a link that leads out', async () => {
+    symlinkSync('../secret.txt', join(workspace, 'link'))
+    expect((await call('read_file', { path: 'link' })).text).not.toContain('outside')
+  })
+})
+
+describe('edit_file', () => {
+  test('replaces what occurs once', async () => {
+    await call('edit_file', { path: 'a.txt', old_text: 'two', new_text: '2' })
+    expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\n2\nthree\n')
+  })
+
+  test.each([
+    ['e', /occurs 3 times/],
+    ['four', /does not occur/],
+  ])('refuses %s, and changes nothing', async (old_text, reason) => {
+    const answer = await call('edit_file', { path: 'a.txt', old_text, new_text: 'x' })
+    expect(answer).toMatchObject({ isError: true, text: expect.stringMatching(reason) })
+    expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n')
+  })
+})
+
+describe('write_file', () => {
+  test('makes folders as needed, and only inside', async () => {
+    await call('write_file', { path: 'x/y/z.txt', text: 'deep' })
+    expect(readFileSync(join(workspace, 'x/y/z.txt'), 'utf8')).toBe('deep')
+    symlinkSync('..', join(workspace, 'out'))
+    const outside = await call('write_file', { path: 'out/new/evil.txt', text: 'x' })
+    expect(outside.isError).toBe(true)
+    expect(existsSync(join(scratch, 'new'))).toBe(false)
+  })
+
+  test('writes nothing into .git', async () => {
+    expect((await call('write_file', { path: '.git/hooks/x', text: 'x' })).isError).toBe(true)
+    expect(existsSync(join(workspace, '.git'))).toBe(false)
+  })
+})
+
+describe('shell', () => {
+  test('says what was printed and the exit code', async () => {
+    expect(await call('shell', { command: 'echo hi; exit 3' })).toMatchObject({
+      text: 'hi\n[exit code 3]',
+      isError: true,
+    })
+  })
+
+  test('keeps what is too long to be shown', async () => {
+    const { text } = await call('shell', { command: 'seq 1 20000; echo end' })
+    expect(text.length).toBeLessThan(17_000)
+    expect(text).toContain('end\n[exit code 0]')
+    const name = /path "(output:\w+)"/.exec(text)?.[1]
+    const rest = await call('read_file', { path: name, from: 10_000, lines: 2 })
+    expect(rest.text).toContain('10000\t10000\n10001\t10001')
+  })
+})
+
+describe('a terminal tool', () => {
+  test('ends the state with what it was given, and does nothing', async () => {
+    expect(await call('done', { summary: 'ready' })).toMatchObject({ ends: { summary: 'ready' } })
+  })
+
+  test('approves exactly when nothing has to be fixed', async () => {
+    const both = { verdict: 'approved', must_fix: ['this'] }
+    expect(await call('review_complete', both)).toMatchObject({ isError: true })
+    const neither = { verdict: 'needs_changes', must_fix: [] }
+    expect((await call('review_complete', neither)).ends).toBeUndefined()
+  })
+})
+
+test('every tool has a definition that a provider takes', () => {
+  for (const tool of TOOLS) {
+    expect(definitionOf(tool)).toMatchObject({
+      name: expect.stringMatching(/^[a-z_]{1,40}$/),
+      input: { type: 'object', additionalProperties: false },
+    })
+  }
+})
+
+test('bad calls are answered and never carried out', { timeout: 60_000 }, async () => {
+  const names = fc.oneof(fc.constantFrom(...TOOLS.map(({ name }) => name)), fc.string())
+  const fields = ['path', 'text', 'old_text', 'new_text', 'command', 'timeout_ms', 'from', 'extra']
+  const input = fc.oneof(
+    fc.anything(),
+    fc.dictionary(fc.constantFrom(...fields), fc.anything(), { maxKeys: 4 }),
+    fc.record({ command: fc.constant('touch ran'), extra: fc.anything() }),
+    fc.record({
+      path: fc.constant('ran'),
+      text: fc.anything().filter((x) => typeof x !== 'string'),
+    }),
+    fc.constant('{"command":"touch ran"}'),
+  )
+  const runs = Number(process.env.SLIPWAY_BAD_CALLS ?? 1_000)
+  await fc.assert(
+    fc.asyncProperty(names, input, async (name, given) => {
+      const { text } = await call(name, given)
+      expect(typeof text).toBe('string')
+      expect(existsSync(join(workspace, 'ran'))).toBe(false)
+    }),
+    { numRuns: runs },
+  )
+})
