@@ -12,6 +12,7 @@ function machine(commands: string[], installable: Record<string, string>, obstac
     asked,
     isRoot: () => obstacle === undefined,
     isInstalled: (command: string) => commands.includes(command),
+    hasNode: (major: number) => major <= 22,
     whyNotInstallable: () => obstacle,
     async install(names: readonly string[]) {
       asked.push([...names])
@@ -67,4 +68,11 @@ test('what needs root is skipped by name for anybody else', async () => {
     runnable: [plain, disk],
     skips: [],
   })
+})
+
+test('what needs a Node that cannot be had is skipped by name', async () => {
+  const on = (nodeMin: number): Suite => ({ name: `on-${nodeMin}`, include: [], nodeMin })
+  const { runnable, skips } = await selectSuites([on(22), on(24)], machine([], {}))
+  expect(runnable).toEqual([on(22)])
+  expect(skips).toEqual(['on-24: needs Node 24, or Linux on x64'])
 })

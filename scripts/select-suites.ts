@@ -24,6 +24,9 @@ export async function selectSuites(
     if (suite.needsRoot !== undefined && !system.isRoot()) {
       return [{ suite, why: `${suite.name}: only root is allowed ${suite.needsRoot}` }]
     }
+    if (suite.nodeMin !== undefined && !system.hasNode(suite.nodeMin)) {
+      return [{ suite, why: `${suite.name}: needs Node ${suite.nodeMin}, or Linux on x64` }]
+    }
     const packages = missing(suite).join(' ')
     if (packages === '') return []
     const reason = obstacle ?? 'the installation failed'

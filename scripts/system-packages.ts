@@ -7,10 +7,17 @@ export interface SystemPackages {
   isRoot(): boolean
   /** Whether a command of that name is on the PATH. */
   isInstalled(command: string): boolean
+  /** Whether ours is a Node of that version or newer, or one can be had from npm. */
+  hasNode(major: number): boolean
   /** Why packages cannot be installed here, or `undefined` where they can. */
   whyNotInstallable(): string | undefined
   /** Tries to install packages; what it could not do shows in `isInstalled`. */
   install(names: readonly string[]): Promise<void>
+}
+
+/** Whether this process runs on a Node of that version or a newer one. */
+export function isOurNode(major: number): boolean {
+  return Number(process.versions.node.split('.')[0]) >= major
 }
 
 /** Debian's packages, which only root can install. */
@@ -28,6 +35,8 @@ export const systemPackages: SystemPackages = {
       }
     })
   },
+
+  hasNode: (major) => isOurNode(major) || (process.platform === 'linux' && process.arch === 'x64'),
 
   whyNotInstallable() {
     if (!existsSync('/etc/debian_version')) return 'this is not Debian'

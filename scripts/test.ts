@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { SUITES, type Suite } from '../test/suites.ts'
 import { selectSuites } from './select-suites.ts'
 import { show } from './shell.ts'
-import { systemPackages } from './system-packages.ts'
+import { isOurNode, systemPackages } from './system-packages.ts'
 
 interface Count {
   readonly passed: number
@@ -40,10 +40,27 @@ async function runSuites(label: string, node: string, suites: readonly Suite[]):
   }
 }
 
+const NODES = 'test/nodes'
+const installed = new Map<string, Promise<boolean>>()
+
+/** Installs a package that is not part of ours, once. */
+function install(folder: string): Promise<boolean> {
+  const command = ['ci', '--ignore-scripts', '--prefix', folder]
+  const done = installed.get(folder) ?? stage(`install ${folder}`, 'npm', command)
+  installed.set(folder, done)
+  return done
+}
+
+/** The packages that suites need besides ours. */
+function packagesOf(suites: readonly Suite[]): ReadonlySet<string> {
+  const isNodeMissing = suites.some(({ nodeMin }) => nodeMin !== undefined && !isOurNode(nodeMin))
+  const folders = suites.flatMap(({ packages }) => packages ?? [])
+  return new Set(isNodeMissing ? [NODES, ...folders] : folders)
+}
+
 /** The Node versions of test/nodes, as label and path; they are Linux x64 binaries. */
 async function otherNodes(): Promise<[label: string, node: string][]> {
-  const folder = 'test/nodes'
-  const { dependencies } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+  const { dependencies } = JSON.parse(readFileSync(`${NODES}/package.json`, 'utf8'))
   const label = (alias: string) => `Node ${dependencies[alias].split('@')[1]}`
   const obstacle = !inCi
     ? 'runs with CI=true'
@@ -54,16 +71,10 @@ async function otherNodes(): Promise<[label: string, node: string][]> {
     skips.push(`${Object.keys(dependencies).map(label).join(', ')}: ${obstacle}`)
     return []
   }
-  const installed = await stage('install Node versions', 'npm', [
-    'ci',
-    '--ignore-scripts',
-    '--prefix',
-    folder,
-  ])
-  if (!installed) return []
+  if (!(await install(NODES))) return []
   return Object.keys(dependencies).map((alias) => [
     label(alias),
-    `${folder}/node_modules/${alias}/bin/node`,
+    `${NODES}/node_modules/${alias}/bin/node`,
   ])
 }
 
@@ -72,6 +83,7 @@ async function main(): Promise<number> {
   if (!(await stage('build', 'npm', ['run', '--silent', 'build']))) return report([])
   const selection = await selectSuites(SUITES, systemPackages)
   skips.push(...selection.skips)
+  for (const folder of packagesOf(selection.runnable)) await install(folder)
   const counts = [await runSuites(`Node ${process.versions.node}`, 'node', selection.runnable)]
   const portable = SUITES.filter((suite) => suite.onEveryNode)
   for (const [label, node] of await otherNodes()) {

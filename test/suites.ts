@@ -26,6 +26,12 @@ export const SUITES: readonly Suite[] = [
   { name: 'workspaces', include: ['test/workspaces/*.test.ts'] },
   { name: 'merge', include: ['test/merge/*.test.ts'] },
   {
+    name: 'canary',
+    include: ['test/canary/*.test.ts'],
+    needs: { git: 'git', script: 'bsdutils' },
+  },
+  { name: 'fuzz', include: ['test/fuzz/*.test.ts'], needs: { git: 'git' } },
+  {
     name: 'forge',
     include: ['test/forge/*.test.ts'],
     needs: { git: 'git' },
@@ -44,6 +50,7 @@ export const SUITES: readonly Suite[] = [
     include: ['test/testing/*.test.ts'],
     needs: { bwrap: 'bubblewrap', make: 'make', python3: 'python3' },
   },
+  { name: 'brains', include: ['test/{brains,providers}/*.test.ts'] },
   { name: 'checks', include: ['test/checks/*.test.ts'] },
   { name: 'package', include: ['test/package/*.test.ts'] },
   { name: 'bench', include: ['test/bench/*.test.ts'] },

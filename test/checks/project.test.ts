@@ -3,7 +3,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const read = (path: string) => readFileSync(path, 'utf8')
-const MANIFESTS = ['package.json', 'bench/package.json', 'test/nodes/package.json']
+const MANIFESTS = [
+  'package.json',
+  'bench/package.json',
+  'test/nodes/package.json',
+  'test/forge/package.json',
+]
 
 test("CI runs exactly the README's test command", () => {
   const [start, testCommand] = [...read('README.md').matchAll(/^npm ci && .*$/gm)].map(String)

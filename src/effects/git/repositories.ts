@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, cp, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { guardGit } from '../guards/git-guard.ts'
-import type { Git } from './git.ts'
+import { type Git, GitError } from './git.ts'
 
 /**
  * The two bare repositories of a state folder. Both are ours alone: no model and no user ever
@@ -35,22 +35,49 @@ export async function openRepositories(git: Git, stateFolder: string): Promise<R
     template: join(folder, 'template'),
   }
   const { mirror, work, template } = repositories
+  const fresh = join(folder, 'fresh.git')
+  for (const path of [folder, mirror, work]) await refuseLinks(path)
+  for (const path of [template, fresh]) await rm(path, { recursive: true, force: true })
   await mkdir(join(template, 'info'), { recursive: true, mode: 0o700 })
   await writeFile(join(template, 'info', 'attributes'), ATTRIBUTES)
+  await git.run(['init', '--quiet', '--bare', `--template=${template}`, fresh])
   for (const repository of [mirror, work]) {
-    await rm(`${repository}.new`, { recursive: true, force: true })
+    const draft = `${repository}.new`
+    await rm(draft, { recursive: true, force: true })
     if (!existsSync(repository)) {
-      const draft = `${repository}.new`
-      await git.run(['init', '--quiet', '--bare', `--template=${template}`, draft])
+      await cp(fresh, draft, { recursive: true })
       if (repository === work) {
         await writeFile(join(draft, 'objects', 'info', 'alternates'), '../../mirror.git/objects\n')
       }
       await rename(draft, repository)
     }
+    await claim(repository, fresh)
   }
+  await rm(fresh, { recursive: true })
   // Those of the repositories, and of the indexes of workspaces.
   await removeLocks(folder)
   return repositories
+}
+
+/** What would have us write elsewhere is not ours. */
+async function refuseLinks(folder: string): Promise<void> {
+  const inside = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const isLink = (await lstat(folder).catch(() => undefined))?.isSymbolicLink()
+  if (isLink || inside.some((entry) => entry.isSymbolicLink())) {
+    throw new Error(`${folder} has links in it, and so was made by somebody else`)
+  }
+}
+
+/**
+ * Says again what git does here, whatever the disk says: a state folder may have come with a
+ * repository, or a model without a sandbox may have been there.
+ */
+async function claim(repository: string, fresh: string): Promise<void> {
+  for (const name of ['hooks', 'info', 'commondir', 'config.worktree']) {
+    await rm(join(repository, name), { recursive: true, force: true })
+  }
+  await cp(join(fresh, 'info'), join(repository, 'info'), { recursive: true })
+  await copyFile(join(fresh, 'config'), join(repository, 'config'))
 }
 
 /** A killed git leaves its locks. Only for when no git runs: at the start, behind the writer lock. */
@@ -124,11 +151,16 @@ export async function changeRefs(
     return to === null ? `delete ${ref}\0${expected}\0` : `update ${ref}\0${to}\0${expected}\0`
   })
   const stdin = ['start\0', ...lines, 'commit\0'].join('')
-  const flags = ['update-ref', '--no-deref', '-z', '--stdin']
-  const { exitCode } = await git.run(flags, { repository, stdin, accept: [0, 128] })
-  if (exitCode === 0) return true
-  for (const { ref, from } of changes) {
-    if (from !== undefined && ((await readRef(git, repository, ref)) ?? null) !== from) return false
+  try {
+    await git.run(['update-ref', '--no-deref', '-z', '--stdin'], { repository, stdin })
+    return true
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    for (const { ref, from } of changes) {
+      const isAsExpected =
+        from === undefined || ((await readRef(git, repository, ref)) ?? null) === from
+      if (!isAsExpected) return false
+    }
+    throw error
   }
-  throw new Error(`git could not change ${changes.map(({ ref }) => ref).join(', ')}`)
 }

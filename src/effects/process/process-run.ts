@@ -6,8 +6,10 @@ import { type Command, type Ended, notStarted } from './command.ts'
 import { readStartedTick } from './process-table.ts'
 import { endTree } from './process-tree.ts'
 
-/** How long a process may still print after it has ended, through a pipe that somebody else holds. */
-const DRAIN_MS_MAX = 500
+/** How long a process may be quiet after its end before we stop listening, and how long in all. */
+const QUIET_WAIT_MS = 50
+const QUIET_WAITS_MAX = 10
+const DRAIN_MS_MAX = 30_000
 const STANDARD_FILES = 3
 const PRINTED_BYTES_MAX = 1024 ** 3
 /** The longest that a timer of Node waits; with more it does not wait at all. */
@@ -174,13 +176,32 @@ async function endRest(
   if (how !== 'exited' || !ended) await endTree(tree)
 }
 
-/** Waits for the last of the output, but for no longer than somebody who holds the pipe deserves. */
+/**
+ * Waits for the last of the output, until nothing has come for a while: somebody else may hold the
+ * pipe. Time alone does not tell: each wait lets what has arrived be read, however late we are.
+ */
 async function drain(streams: readonly ChildProcess['stdio'][number][]): Promise<void> {
   const open = streams.filter((stream) => stream && !stream.closed)
-  if (open.length === 0) return
-  const closed = open.map((stream) => new Promise((resolve) => stream?.once('close', resolve)))
-  const enough = new AbortController()
-  const late = sleep(DRAIN_MS_MAX, undefined, { signal: enough.signal }).catch(() => {})
-  await Promise.race([Promise.all(closed), late])
-  enough.abort()
+  let heard = 0
+  let closed = 0
+  for (const stream of open) {
+    stream?.on('data', () => {
+      heard += 1
+    })
+    stream?.once('close', () => {
+      closed += 1
+    })
+  }
+  const ended = open.map((stream) => new Promise((resolve) => stream?.once('close', resolve)))
+  const deadlineMs = performance.now() + DRAIN_MS_MAX
+  for (let quiet = 0; quiet < QUIET_WAITS_MAX && closed < open.length; ) {
+    const before = heard
+    const enough = new AbortController()
+    const wait = sleep(QUIET_WAIT_MS, undefined, { signal: enough.signal }).catch(() => {})
+    await Promise.race([Promise.all(ended), wait])
+    enough.abort()
+    await new Promise((resolve) => setImmediate(resolve))
+    quiet = heard === before ? quiet + 1 : 0
+    if (performance.now() > deadlineMs && quiet > 0) return
+  }
 }

@@ -40,6 +40,21 @@ describe('a command', () => {
     expect(await sh(script)).toMatchObject(end)
   })
 
+  test('loses nothing of its output to a busy process of ours', async () => {
+    const running = Array.from({ length: 8 }, (_, i) =>
+      processes.run(command(['sh', '-c', `sleep 0.1; echo ${i}`]), 'trusted'),
+    )
+    // Longer than anybody waits for the last of the output, again and again.
+    const busy = setInterval(() => {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700)
+    }, 1)
+    const ended = await Promise.all(running)
+    clearInterval(busy)
+    expect(ended.map(({ stdout }) => stdout.toString())).toEqual(
+      Array.from({ length: 8 }, (_, i) => `${i}\n`),
+    )
+  })
+
   test('has both streams, apart and together, and its own environment alone', async () => {
     const ended = await sh('echo one; echo two >&2; env', {
       env: { PATH: '/usr/bin:/bin', A: 'b' },
