@@ -26,11 +26,17 @@ const migrations: Plugin = {
   },
 }
 
+/** Packages without a licence file, and the neighbour from the same repository that has theirs. */
+const LICENSED_WITH: Readonly<Record<string, string>> = {
+  '@ai-sdk/provider-utils': 'provider',
+}
+
 function licenceOf(folder: string): string {
   const { name, version } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+  const place = name in LICENSED_WITH ? `${folder}/../${LICENSED_WITH[name]}` : folder
+  const file = readdirSync(place).find((entry) => /^licen[cs]e/i.test(entry))
   if (file === undefined) throw new Error(`${name} is bundled and has no licence file`)
-  return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, 'utf8')}`
+  return `${name} ${version}\n\n${readFileSync(`${place}/${file}`, 'utf8')}`
 }
 
 export default defineConfig({

@@ -1,0 +1,116 @@
+import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
+import { type ApiModelChoice, loadModel } from './api-model.ts'
+import { toCallOptions } from './api-prompt.ts'
+import { ReplyReader } from './api-reply.ts'
+import type { Brain, BrainEvent, BrainFailure, Turn } from './brain.ts'
+import { explainFailure } from './failure.ts'
+import { openProviderFetch } from './provider-fetch.ts'
+import { type TurnTimeouts, TurnWatch } from './turn-watch.ts'
+
+export type ApiBrainOptions = ApiModelChoice & { readonly timeouts: TurnTimeouts }
+
+/** One request: the turn, and whether the model is shown its own opaque data. */
+interface Request {
+  readonly turn: Turn
+  readonly withOpaque: boolean
+}
+
+/** What a stream says before the reply itself. */
+const PREAMBLE: readonly string[] = ['stream-start', 'response-metadata', 'raw']
+
+/** A 400 about reasoning that came back: signed for another key, or changed on the way. */
+const STALE_OPAQUE = /signature|thinking|encrypted[_ ]content|reasoning|thought/i
+
+/** A brain that asks a model over its provider's API. Asks once: retries are the runtime's. */
+export function openApiBrain(options: ApiBrainOptions): Brain {
+  return {
+    name: options.model,
+    async *think(turn, signal) {
+      const hasOpaque = turn.messages.some((message) => 'opaque' in message)
+      let failure = yield* ask(options, { turn, withOpaque: true }, signal)
+      if (hasOpaque && failure?.kind === 'rejected' && STALE_OPAQUE.test(failure.message)) {
+        failure = yield* ask(options, { turn, withOpaque: false }, signal)
+      }
+      if (failure !== undefined) yield { type: 'failed', failure }
+    },
+  }
+}
+
+/** Asks and tells what comes; answers with what went wrong, or with undefined after `finished`. */
+async function* ask(
+  options: ApiBrainOptions,
+  request: Request,
+  signal: AbortSignal,
+): AsyncGenerator<BrainEvent, BrainFailure | undefined> {
+  const watch = new TurnWatch(options.timeouts, signal)
+  const reply = new ReplyReader(options.provider, options.model)
+  let answering = false
+  let failure: BrainFailure | undefined
+  try {
+    const stream = await openStream(options, request, watch)
+    answering = true
+    for await (const part of readParts(stream, watch.signal)) {
+      if (part.type === 'error') throw part.error
+      if (!PREAMBLE.includes(part.type)) watch.begin()
+      const event = reply.take(part)
+      watch.pause()
+      if (event !== undefined) yield event
+      watch.resume()
+      if (reply.isEnded) break
+    }
+    failure = reply.failure
+  } catch (error) {
+    const secrets = [options.apiKey]
+    failure = explainFailure(error, { answering, secrets, nowMs: Date.now() })
+  } finally {
+    watch.close()
+  }
+  failure = watch.verdict ?? failure
+  if (reply.usage !== undefined) yield { type: 'usage', usage: reply.usage }
+  if (failure === undefined) yield* reply.end()
+  return failure
+}
+
+/** Resolves as the reply begins; rejects as soon as the turn ends, whatever the library does. */
+async function openStream(
+  options: ApiBrainOptions,
+  { turn, withOpaque }: Request,
+  watch: TurnWatch,
+): Promise<ReadableStream<LanguageModelV3StreamPart>> {
+  const { provider, model } = options
+  const call = toCallOptions(turn, { provider, model, withOpaque })
+  const opening = loadModel(options, openProviderFetch(watch)).then((loaded) =>
+    loaded.doStream({ ...call, abortSignal: watch.signal }),
+  )
+  const ended = new Promise<never>((_, reject) => {
+    if (watch.signal.aborted) reject(watch.signal.reason)
+    watch.signal.addEventListener('abort', () => reject(watch.signal.reason), { once: true })
+  })
+  // Whichever loses is waited for by nobody.
+  ended.catch(() => {})
+  opening.then(({ stream }) => (watch.signal.aborted ? stream.cancel() : undefined)).catch(() => {})
+  const { stream } = await Promise.race([opening, ended])
+  return stream
+}
+
+/** The parts of a stream until it ends or the signal is aborted, which cuts a pending read short. */
+async function* readParts(
+  stream: ReadableStream<LanguageModelV3StreamPart>,
+  signal: AbortSignal,
+): AsyncGenerator<LanguageModelV3StreamPart> {
+  const reader = stream.getReader()
+  const cancel = () => {
+    reader.cancel().catch(() => {})
+  }
+  signal.addEventListener('abort', cancel, { once: true })
+  if (signal.aborted) cancel()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    cancel()
+  }
+}

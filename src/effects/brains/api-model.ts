@@ -1,0 +1,68 @@
+import type { LanguageModelV3 } from '@ai-sdk/provider'
+
+export type ApiProvider = 'anthropic' | 'openai' | 'google' | 'ollama' | 'openai-compatible'
+
+/** Which model is asked, and where. There is no default model: a name in code outlives its model. */
+export type ApiModelChoice = {
+  readonly model: string
+  /** Empty where none is needed. */
+  readonly apiKey: string
+} & (
+  | { readonly provider: 'anthropic' | 'openai' | 'google'; readonly baseUrl?: string }
+  | { readonly provider: 'openai-compatible'; readonly baseUrl: string }
+  | {
+      readonly provider: 'ollama'
+      readonly baseUrl?: string
+      /** Sent with every request: Ollama loads a model with 4,096 tokens of context otherwise. */
+      readonly contextTokens: number
+    }
+)
+
+/** A model as the provider's library speaks to it. */
+export type ApiModel = Pick<LanguageModelV3, 'doStream'>
+
+// Said here, so that no library takes an address from the environment.
+const BASE_URL = {
+  anthropic: 'https://api.anthropic.com/v1',
+  openai: 'https://api.openai.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+  ollama: 'http://127.0.0.1:11434',
+} as const
+
+/** Loads the library of one provider, and no other. */
+export async function loadModel(
+  choice: ApiModelChoice,
+  fetch: typeof globalThis.fetch,
+): Promise<ApiModel> {
+  const { model, apiKey } = choice
+  switch (choice.provider) {
+    case 'anthropic': {
+      const { createAnthropic } = await import('@ai-sdk/anthropic')
+      return createAnthropic({ baseURL: choice.baseUrl ?? BASE_URL.anthropic, apiKey, fetch })(
+        model,
+      )
+    }
+    case 'openai': {
+      const { createOpenAI } = await import('@ai-sdk/openai')
+      const baseURL = choice.baseUrl ?? BASE_URL.openai
+      return createOpenAI({ baseURL, apiKey, fetch }).responses(model)
+    }
+    case 'google': {
+      const { createGoogleGenerativeAI } = await import('@ai-sdk/google')
+      const baseURL = choice.baseUrl ?? BASE_URL.google
+      return createGoogleGenerativeAI({ baseURL, apiKey, fetch })(model)
+    }
+    case 'openai-compatible': {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+      const name = 'compatible'
+      const key = apiKey === '' ? {} : { apiKey }
+      const baseURL = choice.baseUrl
+      return createOpenAICompatible({ name, baseURL, fetch, includeUsage: true, ...key })(model)
+    }
+    case 'ollama': {
+      const { openOllamaModel } = await import('./ollama-model.ts')
+      const baseUrl = choice.baseUrl ?? BASE_URL.ollama
+      return openOllamaModel({ model, apiKey, baseUrl, contextTokens: choice.contextTokens, fetch })
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import type {
+  LanguageModelV3CallOptions,
+  LanguageModelV3FunctionTool,
+  LanguageModelV3Message,
+  LanguageModelV3Prompt,
+  SharedV3ProviderOptions,
+} from '@ai-sdk/provider'
+import type { ApiProvider } from './api-model.ts'
+import type { Message, ToolDefinition, Turn } from './brain.ts'
+import { readReplyShape, restoreParts } from './reply-shape.ts'
+
+type AssistantContent = Extract<LanguageModelV3Message, { role: 'assistant' }>['content']
+type CallPart = Extract<AssistantContent[number], { type: 'tool-call' }>
+
+/** Who is asked, and whether it is shown its own opaque data. */
+export interface PromptTarget {
+  readonly provider: ApiProvider
+  readonly model: string
+  readonly withOpaque: boolean
+}
+
+/** Providers refuse a block of text with nothing in it. */
+const BLANK = '(empty)'
+
+const CACHED: SharedV3ProviderOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } }
+
+/**
+ * A turn as the provider's library takes it. No sampling parameters: newer models refuse them. The
+ * same turn gives the same request, and a longer conversation one that begins the same.
+ */
+export function toCallOptions(turn: Turn, target: PromptTarget): LanguageModelV3CallOptions {
+  const { tools, forcedTool } = turn
+  const offered = tools.map((tool, index) => toTool(tool, target, index === tools.length - 1))
+  const options: LanguageModelV3CallOptions = {
+    prompt: toPrompt(turn, target),
+    maxOutputTokens: turn.outputTokensMax,
+    providerOptions: providerOptionsOf(turn, target),
+    includeRawChunks: true,
+  }
+  if (offered.length === 0) return options
+  const toolChoice =
+    forcedTool === undefined
+      ? ({ type: 'auto' } as const)
+      : ({ type: 'tool', toolName: forcedTool } as const)
+  return { ...options, tools: offered, toolChoice }
+}
+
+function toTool(
+  { name, description, input }: ToolDefinition,
+  { provider }: PromptTarget,
+  isLast: boolean,
+): LanguageModelV3FunctionTool {
+  const tool = { type: 'function', name, description, inputSchema: input } as const
+  if (provider === 'anthropic' && isLast) return { ...tool, providerOptions: CACHED }
+  // Without it the Responses API makes schemas strict, and every optional property required.
+  return provider === 'openai' ? { ...tool, strict: false } : tool
+}
+
+function providerOptionsOf(turn: Turn, { provider }: PromptTarget): SharedV3ProviderOptions {
+  if (provider === 'anthropic') {
+    // Calls are delivered whole; streamed inputs would come without having been checked.
+    return { anthropic: { toolStreaming: false } }
+  }
+  if (provider !== 'openai') return {}
+  const key = createHash('sha256').update(`${turn.role}\n${turn.story}\n${turn.system}`)
+  // Nothing is kept at the provider, so reasoning travels with the conversation, encrypted.
+  return { openai: { store: false, promptCacheKey: key.digest('hex').slice(0, 32) } }
+}
+
+function toPrompt(turn: Turn, target: PromptTarget): LanguageModelV3Prompt {
+  const system: LanguageModelV3Message = { role: 'system', content: turn.system }
+  const messages = turn.messages.flatMap((message) => toMessage(message, target))
+  if (target.provider !== 'anthropic') return turn.system === '' ? messages : [system, ...messages]
+  const marked = markCached(messages)
+  return turn.system === '' ? marked : [{ ...system, providerOptions: CACHED }, ...marked]
+}
+
+/**
+ * The last message is where the next turn finds this one's prefix. The one before it is marked as
+ * well, because Anthropic looks back 20 blocks only, and one turn may call more tools than that.
+ */
+function markCached(messages: LanguageModelV3Prompt): LanguageModelV3Prompt {
+  const marked = new Set(messages.filter(({ role }) => role !== 'assistant').slice(-2))
+  return messages.map((message) =>
+    marked.has(message) ? { ...message, providerOptions: CACHED } : message,
+  )
+}
+
+function toMessage(message: Message, target: PromptTarget): LanguageModelV3Message[] {
+  if (message.role === 'user') {
+    return [{ role: 'user', content: [{ type: 'text', text: notBlank(message.text) }] }]
+  }
+  if (message.role === 'tool') {
+    const content = message.results.map(({ id, name, text, isError }) => ({
+      type: 'tool-result' as const,
+      toolCallId: id,
+      toolName: name,
+      output: { type: isError ? ('error-text' as const) : ('text' as const), value: text },
+    }))
+    return content.length === 0 ? [] : [{ role: 'tool', content }]
+  }
+  const content = toAssistantContent(message, target)
+  return content.length === 0 ? [] : [{ role: 'assistant', content }]
+}
+
+function toAssistantContent(
+  { text, toolCalls, opaque }: Extract<Message, { role: 'assistant' }>,
+  { provider, model, withOpaque }: PromptTarget,
+): AssistantContent {
+  const calls: CallPart[] = toolCalls.map(({ id, name, input }) => ({
+    type: 'tool-call',
+    toolCallId: id,
+    toolName: name,
+    input: asObject(input),
+  }))
+  const shape = withOpaque ? readReplyShape(opaque, `${provider}/${model}`) : undefined
+  if (shape !== undefined) return restoreParts(shape, text, calls)
+  return text.trim() === '' ? calls : [{ type: 'text', text }, ...calls]
+}
+
+/** Providers take back an object alone, also where the model wrote something else. */
+function asObject(input: unknown): unknown {
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
+  return isObject ? input : { unreadable_input: input ?? null }
+}
+
+function notBlank(text: string): string {
+  return text.trim() === '' ? BLANK : text
+}

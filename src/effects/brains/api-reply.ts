@@ -1,0 +1,247 @@
+import type {
+  LanguageModelV3FinishReason,
+  LanguageModelV3StreamPart,
+  LanguageModelV3ToolCall,
+  LanguageModelV3Usage,
+  SharedV3ProviderMetadata,
+} from '@ai-sdk/provider'
+import type { ApiProvider } from './api-model.ts'
+import type { BrainEvent, BrainFailure, ToolCall, Usage } from './brain.ts'
+import type { ReplyShape, ShapePart } from './reply-shape.ts'
+
+/** More than any model writes in a turn; it bounds what a turn costs in memory. */
+const CONTENT_CHARS_MAX = 4_194_304
+
+const CALLS_MAX = 1_000
+
+/** Parsing takes any depth, and most of what walks a value does not. */
+const INPUT_DEPTH_MAX = 64
+
+/** What some provider signs or encrypts, and refuses a conversation without. */
+const KEPT = ['signature', 'redactedData', 'reasoningEncryptedContent', 'thoughtSignature']
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** Puts one reply together from the parts of its stream. */
+export class ReplyReader {
+  readonly #provider: ApiProvider
+  readonly #model: string
+  readonly #parts = new Map<string, Mutable<ShapePart>>()
+  readonly #calls: ToolCall[] = []
+  #answeredBy: string
+  #chars = 0
+  #hasText = false
+  #refusal = ''
+  #usage: Usage | undefined
+  #finish: LanguageModelV3FinishReason | undefined
+  #failure: BrainFailure | undefined
+
+  constructor(provider: ApiProvider, model: string) {
+    this.#provider = provider
+    this.#model = model
+    this.#answeredBy = model
+  }
+
+  /** Whether nothing more is to be read. */
+  get isEnded(): boolean {
+    return this.#finish !== undefined || this.#failure !== undefined
+  }
+
+  /** What the provider said about the cost so far. */
+  get usage(): Usage | undefined {
+    return this.#usage
+  }
+
+  /** Takes in one part; the answer is what there is to tell at once. */
+  take(part: LanguageModelV3StreamPart): BrainEvent | undefined {
+    switch (part.type) {
+      case 'text-start':
+      case 'text-end':
+        return this.#takeText(part.id, '', part.providerMetadata)
+      case 'text-delta':
+        return this.#takeText(part.id, part.delta, part.providerMetadata)
+      case 'reasoning-start':
+      case 'reasoning-end':
+        return this.#takeReasoning(part.id, '', part.providerMetadata)
+      case 'reasoning-delta':
+        return this.#takeReasoning(part.id, part.delta, part.providerMetadata)
+      case 'tool-call':
+        // What the provider carried out itself was not asked of us.
+        if (part.providerExecuted !== true) this.#takeCall(part)
+        return undefined
+      case 'raw':
+        return this.#takeRaw(part.rawValue as RawChunk | null)
+      case 'response-metadata':
+        if (part.modelId !== undefined) this.#answeredBy = part.modelId
+        return undefined
+      case 'finish':
+        this.#finish = part.finishReason
+        this.#usage = toUsage(part.usage, this.#provider)
+        return undefined
+      default:
+        return undefined
+    }
+  }
+
+  /** What is wrong with the reply as it is; undefined when it is whole. */
+  get failure(): BrainFailure | undefined {
+    return this.#failure ?? this.#judge()
+  }
+
+  /** The events that end a whole reply, except its cost. */
+  end(): BrainEvent[] {
+    const calls = this.#calls.map((call): BrainEvent => ({ type: 'tool_call', call }))
+    const isCut = this.#finish?.unified === 'length'
+    const reason = isCut ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop'
+    const opaque = this.#shape()
+    const finished = { type: 'finished', reason, model: this.#answeredBy } as const
+    return [...calls, opaque === undefined ? finished : { ...finished, opaque }]
+  }
+
+  #takeText(id: string, delta: string, meta?: SharedV3ProviderMetadata): BrainEvent | undefined {
+    const part = this.#partOf(`text ${id}`, { type: 'text', chars: 0 }, meta)
+    if (part.type !== 'text' || !this.#count(delta)) return undefined
+    part.chars += delta.length
+    this.#hasText ||= delta.trim() !== ''
+    return { type: 'text', text: delta }
+  }
+
+  #takeReasoning(id: string, delta: string, meta?: SharedV3ProviderMetadata) {
+    const part = this.#partOf(`reasoning ${id}`, { type: 'reasoning', text: '' }, meta)
+    if (part.type !== 'reasoning' || !this.#count(delta)) return undefined
+    part.text += delta
+    return { type: 'reasoning', text: delta } as const
+  }
+
+  #takeCall({ toolCallId: id, toolName: name, input, providerMetadata }: LanguageModelV3ToolCall) {
+    const isKnown = this.#calls.some((call) => call.id === id)
+    if (id === '' || isKnown) return this.#fail(`two tool calls have the id "${id}"`)
+    if (this.#calls.length >= CALLS_MAX) return this.#fail(`more than ${CALLS_MAX} tool calls`)
+    this.#count(input)
+    this.#partOf(`call ${id}`, { type: 'call', id }, providerMetadata)
+    this.#calls.push({ id, name, input: parseInput(input) })
+  }
+
+  /** What the libraries leave out: refusals in words, the input's cost, the model's version. */
+  #takeRaw(chunk: RawChunk | null): undefined {
+    if (typeof chunk !== 'object' || chunk === null) return
+    if (chunk.type === 'response.refusal.delta') this.#refusal += String(chunk.delta)
+    const refusal = Array.isArray(chunk.choices) ? chunk.choices[0]?.delta?.refusal : undefined
+    if (typeof refusal === 'string') this.#refusal += refusal
+    if (typeof chunk.modelVersion === 'string') this.#answeredBy = chunk.modelVersion
+    if (chunk.type === 'message_start') this.#usage = toStartUsage(chunk.message?.usage ?? {})
+  }
+
+  /** The part of that name, made when it is new; what is said about it is kept. */
+  #partOf(key: string, fresh: Mutable<ShapePart>, meta: SharedV3ProviderMetadata | undefined) {
+    const part = this.#parts.get(key) ?? fresh
+    this.#parts.set(key, part)
+    if (meta !== undefined) {
+      const merged = Object.entries(meta).map(([name, said]) => [
+        name,
+        { ...part.meta?.[name], ...said },
+      ])
+      part.meta = { ...part.meta, ...Object.fromEntries(merged) }
+    }
+    return part
+  }
+
+  /** Whether there is something, and room for it. */
+  #count(content: string): boolean {
+    this.#chars += content.length
+    if (this.#chars > CONTENT_CHARS_MAX) {
+      this.#fail(`the reply has more than ${CONTENT_CHARS_MAX} characters`)
+    }
+    return content !== '' && this.#failure === undefined
+  }
+
+  #fail(message: string): void {
+    this.#failure ??= { kind: 'invalid_output', message }
+  }
+
+  #judge(): BrainFailure | undefined {
+    const { unified, raw } = this.#finish ?? { unified: 'other', raw: undefined }
+    if (unified === 'other' && raw === undefined) {
+      return { kind: 'network', message: 'the stream ended before the reply did' }
+    }
+    if (this.#refusal !== '' || unified === 'content-filter') {
+      return { kind: 'refused', message: `the model declined: ${this.#refusal || raw}` }
+    }
+    if (raw === 'model_context_window_exceeded') {
+      return { kind: 'context_overflow', message: 'the reply filled the context window' }
+    }
+    if (raw === 'error') return { kind: 'overloaded', message: 'the provider ended with an error' }
+    const isMalformed = unified === 'error' || (unified === 'other' && this.#provider === 'google')
+    if (isMalformed) return { kind: 'invalid_output', message: `the reply ended with ${raw}` }
+    const isEmpty = !this.#hasText && this.#calls.length === 0 && unified !== 'length'
+    return isEmpty ? { kind: 'invalid_output', message: 'the reply is empty' } : undefined
+  }
+
+  /** What has to come back with the conversation; undefined when nothing has to. */
+  #shape(): ReplyShape | undefined {
+    const parts = [...this.#parts.values()]
+    const isSigned = parts.some(({ meta }) =>
+      Object.values(meta ?? {}).some((said) => KEPT.some((name) => said?.[name] != null)),
+    )
+    // These want their reasoning back as plain text.
+    const isPlain = this.#provider === 'ollama' || this.#provider === 'openai-compatible'
+    const isReasoned = isPlain && parts.some(({ type }) => type === 'reasoning')
+    if (!isSigned && !isReasoned) return undefined
+    return { from: `${this.#provider}/${this.#model}`, parts }
+  }
+}
+
+/** The few things that are read from a provider's own chunks. */
+interface RawChunk {
+  readonly type?: unknown
+  readonly delta?: unknown
+  readonly modelVersion?: unknown
+  readonly choices?: unknown
+  readonly message?: { readonly usage?: Readonly<Record<string, unknown>> }
+}
+
+/** The input as JSON has it, or the text itself where it is none. */
+function parseInput(text: string): unknown {
+  try {
+    const value = JSON.parse(text)
+    return isShallow(value, INPUT_DEPTH_MAX) ? value : text
+  } catch {
+    return text
+  }
+}
+
+function isShallow(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1))
+}
+
+function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV3Usage, by: ApiProvider): Usage {
+  // That library says 0 where the server says nothing.
+  const said = by === 'openai-compatible' ? cachedIn(raw) : inputTokens.cacheRead
+  return {
+    inputTokens: tokens(inputTokens.total),
+    cachedTokens: tokens(said),
+    cacheWriteTokens: tokens(inputTokens.cacheWrite),
+    outputTokens: tokens(outputTokens.total),
+  }
+}
+
+function cachedIn(raw: unknown): unknown {
+  const usage = (raw ?? {}) as Record<string, unknown>
+  const details = (usage.prompt_tokens_details ?? {}) as Record<string, unknown>
+  return details.cached_tokens ?? usage.prompt_cache_hit_tokens
+}
+
+/** What Anthropic says as a reply begins; it holds when the reply is cut. */
+function toStartUsage(usage: Readonly<Record<string, unknown>>): Usage {
+  const cachedTokens = tokens(usage.cache_read_input_tokens)
+  const cacheWriteTokens = tokens(usage.cache_creation_input_tokens)
+  const freshTokens = tokens(usage.input_tokens)
+  const inputTokens =
+    freshTokens === null ? null : freshTokens + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0)
+  return { inputTokens, cachedTokens, cacheWriteTokens, outputTokens: tokens(usage.output_tokens) }
+}
+
+function tokens(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
+}

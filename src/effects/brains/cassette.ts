@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { redact } from '../guards/redaction.ts'
+import type { BrainEvent, FailureKind, Turn } from './brain.ts'
+import { FAILURE_POLICY } from './failure-policy.ts'
+
+const FAILURE_KINDS = Object.keys(FAILURE_POLICY) as [FailureKind, ...FailureKind[]]
+
+const tokens = z.number().nullable()
+
+const EVENT = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.literal('reasoning'), text: z.string() }),
+  z.object({
+    type: z.literal('tool_call'),
+    call: z.object({ id: z.string(), name: z.string(), input: z.unknown() }),
+  }),
+  z.object({
+    type: z.literal('usage'),
+    usage: z.object({
+      inputTokens: tokens,
+      cachedTokens: tokens,
+      cacheWriteTokens: tokens,
+      outputTokens: tokens,
+    }),
+  }),
+  z.object({
+    type: z.literal('finished'),
+    reason: z.enum(['stop', 'tool_calls', 'length']),
+    model: z.string(),
+    opaque: z.unknown().optional(),
+  }),
+  z.object({
+    type: z.literal('failed'),
+    failure: z.object({
+      kind: z.enum(FAILURE_KINDS),
+      message: z.string(),
+      retryAfterMs: z.number().exactOptional(),
+    }),
+  }),
+])
+
+const TAKE = z.object({
+  turn: z.object({
+    role: z.string(),
+    state: z.string(),
+    story: z.string().nullable(),
+    number: z.number(),
+    attempt: z.number(),
+    /** Hashes: a conversation would be stored again with every turn. */
+    system: z.string(),
+    tools: z.string(),
+    messages: z.array(z.string()),
+  }),
+  events: z.array(EVENT).refine(isWhole, 'do not end with one finished or failed'),
+})
+
+/** One turn on a cassette: what was asked, by its hashes, and what came. */
+export type Take = z.infer<typeof TAKE>
+export type TurnPrint = Take['turn']
+
+export type CassetteResult =
+  | { readonly ok: true; readonly takes: readonly Take[] }
+  | { readonly ok: false; readonly problem: string }
+
+/** Reads a cassette, which is lines of JSON. A last line that a kill cut short is left out. */
+export function readCassette(text: string, name: string): CassetteResult {
+  const lines = text.split('\n').slice(0, -1)
+  const takes: Take[] = []
+  for (const [index, line] of lines.entries()) {
+    const parsed = TAKE.safeParse(parseJson(line))
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0]
+      const place = issue?.path.join('.') || 'the line'
+      return { ok: false, problem: `${name}:${index + 1}: ${place}: ${issue?.message}` }
+    }
+    takes.push(parsed.data)
+  }
+  return { ok: true, takes }
+}
+
+/** A turn and its events as one line, without secrets. */
+export function writeTake(
+  turn: Turn,
+  events: readonly BrainEvent[],
+  secrets: readonly string[],
+): string {
+  const take = { turn: printOf(turn, secrets), events: redactValue(joinDeltas(events), secrets) }
+  return `${JSON.stringify(take)}\n`
+}
+
+/** What a turn is recognised by. Secrets are taken out first, so that they need not be known. */
+export function printOf(turn: Turn, secrets: readonly string[]): TurnPrint {
+  const { role, state, story, number, attempt = 1, system, tools, forcedTool, messages } = turn
+  const hash = (value: unknown) => hashOf(redactValue(value, secrets))
+  return {
+    role,
+    state,
+    story,
+    number,
+    attempt,
+    system: hash(system),
+    tools: hash([tools, forcedTool ?? null]),
+    messages: messages.map(hash),
+  }
+}
+
+function isWhole(events: readonly { readonly type: string }[]): boolean {
+  const ends = events.filter(({ type }) => type === 'finished' || type === 'failed')
+  return ends.length === 1 && ends[0] === events.at(-1)
+}
+
+/** Deltas of one text become one: a secret may lie across two of them. */
+function joinDeltas(events: readonly BrainEvent[]): BrainEvent[] {
+  const joined: BrainEvent[] = []
+  for (const event of events) {
+    const last = joined.at(-1)
+    if ((event.type === 'text' || event.type === 'reasoning') && last?.type === event.type) {
+      joined[joined.length - 1] = { ...event, text: last.text + event.text }
+    } else joined.push(event)
+  }
+  return joined
+}
+
+/** Text by text, since a pattern may run over the end of a string in JSON. */
+function redactValue(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return redact(value, secrets)
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, secrets))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]) => [
+    redact(key, secrets),
+    redactValue(inner, secrets),
+  ])
+  return Object.fromEntries(entries)
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16)
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,45 @@
+import type { FailureKind } from './brain.ts'
+
+/** What a provider's error looks like, by its status or by its words. */
+interface FailureRule {
+  readonly kind: FailureKind
+  readonly statuses?: readonly number[]
+  readonly words?: RegExp
+}
+
+const CONTEXT =
+  /prompt is too long|prompt too long|input is too long|(?:input length|input tokens|input token count)\b[^.]{0,60}\bexceed|context[_ -](?:length|window|limit|size)|maximum (?:context|prompt) length|model token limit|request[_ ]too[_ ]large|reduce the length of|tokens to keep from the initial prompt|too large for model with/i
+
+// Not the bare word "billing": a per-minute limit of OpenAI links to the billing page.
+const QUOTA =
+  /credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|billing_(?:hard_limit|not_active)|BILLING_DISABLED|billing to be enabled|account is not active|usage[_ ]limits?\b|spend(?:ing)? limit|out of credits|purchase (?:more )?credits|prepayment credits|payment required|PerDay/i
+
+const REFUSED =
+  /usage polic|content[_ ](?:filter|policy)|content management policy|flagged as potentially|invalid_prompt/i
+
+const AUTH =
+  /api[_ ]key (?:not valid|not found|expired|is invalid|was reported)|API_KEY_INVALID|invalid[_ ](?:x-)?api[_ -]key|authentication_error|permission_error|not_found_error|model_not_found|location is not supported/i
+
+/**
+ * How errors of real providers are told apart; the first rule that fits decides. Words come before
+ * statuses, since a spent credit and a full context are plain 400s and a spent quota is a 429.
+ */
+export const FAILURE_RULES: readonly FailureRule[] = [
+  { kind: 'context_overflow', words: CONTEXT },
+  { kind: 'quota', words: QUOTA },
+  { kind: 'refused', words: REFUSED },
+  { kind: 'auth', words: AUTH },
+  { kind: 'rate_limited', words: /rate_limit|rate limit|too many requests|slow_down/i },
+  { kind: 'timeout', words: /timeout_error/i },
+  { kind: 'overloaded', words: /overloaded|server_error|api_error|UNAVAILABLE/i },
+  // The model's doing, although the server calls it an error of its own.
+  { kind: 'invalid_output', words: /error parsing tool call/i },
+  { kind: 'context_overflow', statuses: [413] },
+  { kind: 'quota', statuses: [402] },
+  { kind: 'rate_limited', statuses: [429] },
+  // 404: the model is not there, or not for this key.
+  { kind: 'auth', statuses: [401, 403, 404] },
+  { kind: 'timeout', statuses: [408, 504] },
+  { kind: 'overloaded', statuses: [409, 425] },
+  { kind: 'rejected', words: /invalid_request_error|INVALID_ARGUMENT/ },
+]

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest'
+import type { FailureKind } from './brain.ts'
+import { explainFailure, type FailureContext } from './failure.ts'
+
+const NOW_MS = Date.parse('2026-11-02T10:00:00Z')
+
+const CONTEXT: FailureContext = { answering: false, secrets: [], nowMs: NOW_MS }
+
+/** An answer that is no success, as the providers' libraries throw it. */
+function answer(status: number, message: string, fields: object = {}, headers: object = {}) {
+  const responseBody = JSON.stringify({ error: { message, ...fields } })
+  return Object.assign(new Error(message), {
+    statusCode: status,
+    responseBody,
+    responseHeaders: headers,
+  })
+}
+
+/** A connection that failed, with its cause where Node puts it. */
+function connection(code: string): Error {
+  const cause = Object.assign(new Error(`connect ${code} 127.0.0.1:1`), { code })
+  return new TypeError('fetch failed', { cause })
+}
+
+const WORDS: readonly (readonly [number, string, FailureKind, object?])[] = [
+  [400, 'prompt is too long: 210042 tokens > 200000 maximum', 'context_overflow'],
+  [
+    400,
+    'input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000',
+    'context_overflow',
+  ],
+  [400, "This model's maximum prompt length is 131072 but it has 537812", 'context_overflow'],
+  [400, 'the request exceeds the available context size, try increasing it', 'context_overflow'],
+  [400, 'The number of tokens to keep from the initial prompt is too big', 'context_overflow'],
+  [400, 'Input tokens exceed the configured limit of 272000 tokens.', 'context_overflow'],
+  [400, 'Your request exceeded model token limit: 262144', 'context_overflow'],
+  [
+    429,
+    'Request too large for gpt-x on tokens per min (TPM): Limit 30000, Requested 40000.',
+    'context_overflow',
+  ],
+  [400, 'Your credit balance is too low to access the Anthropic API.', 'quota'],
+  [400, 'You have reached your specified API usage limits.', 'quota'],
+  [402, 'Insufficient Balance', 'quota'],
+  [402, 'This request requires more credits, or fewer max_tokens.', 'quota'],
+  [429, 'You exceeded your current quota', 'quota', { code: 'insufficient_quota' }],
+  [429, 'Your prepayment credits are depleted.', 'quota', { status: 'RESOURCE_EXHAUSTED' }],
+  [429, 'You exceeded your current quota', 'rate_limited', { status: 'RESOURCE_EXHAUSTED' }],
+  [
+    429,
+    'Rate limit reached. Add a payment method at https://platform.openai.com/account/billing.',
+    'rate_limited',
+  ],
+  [400, 'API key not valid. Please pass a valid API key.', 'auth'],
+  [400, 'User location is not supported for the API use.', 'auth'],
+  [403, 'Country, region, or territory not supported', 'auth'],
+  [404, 'The model `x` does not exist or you do not have access to it.', 'auth'],
+  [400, 'Invalid prompt: your prompt was flagged as potentially violating', 'refused'],
+  [400, 'The response was filtered', 'refused', { code: 'content_filter' }],
+  [500, 'error parsing tool call: raw=\'{"a"\', err=unexpected end', 'invalid_output'],
+  [400, 'tools.0.input_schema: Field required', 'rejected', { type: 'invalid_request_error' }],
+  [301, 'Moved Permanently', 'rejected'],
+  [408, 'Request Timeout', 'timeout'],
+  [409, 'Conflict', 'overloaded'],
+  [529, 'Overloaded', 'overloaded'],
+  [503, '', 'overloaded'],
+]
+
+describe('words of real providers', () => {
+  for (const [status, message, kind, fields] of WORDS) {
+    test(`${status} ${message}: ${kind}`, () => {
+      const failure = explainFailure(answer(status, message, fields), CONTEXT)
+      expect(failure.kind).toBe(kind)
+      expect(failure.message).toContain(String(status))
+    })
+  }
+})
+
+describe('errors in the middle of a stream', () => {
+  const answering = { ...CONTEXT, answering: true }
+
+  test.each<readonly [unknown, FailureKind]>([
+    [{ type: 'overloaded_error', message: 'Overloaded' }, 'overloaded'],
+    [{ type: 'rate_limit_error', message: 'Slow down' }, 'rate_limited'],
+    [{ type: 'invalid_request_error', message: 'prompt is too long' }, 'context_overflow'],
+    [{ message: 'Upstream failed', code: 502 }, 'overloaded'],
+    [{ message: 'Key limit', code: 402 }, 'quota'],
+    [{ message: 'whatever this is' }, 'overloaded'],
+    ['the model runner has unexpectedly stopped', 'overloaded'],
+    [new SyntaxError('Unexpected end of JSON input'), 'network'],
+    [new TypeError("Cannot read properties of undefined (reading 'x')"), 'network'],
+    [answer(200, 'Failed to process successful response'), 'network'],
+  ])('%o: %s', (error, kind) => {
+    expect(explainFailure(error, answering).kind).toBe(kind)
+  })
+})
+
+describe('connections', () => {
+  test.each<readonly [string, FailureKind]>([
+    ['ECONNREFUSED', 'network'],
+    ['ECONNRESET', 'network'],
+    ['ENOTFOUND', 'network'],
+    ['EAI_AGAIN', 'network'],
+    ['UND_ERR_SOCKET', 'network'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'network'],
+    ['ETIMEDOUT', 'timeout'],
+    ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
+    ['UND_ERR_BODY_TIMEOUT', 'stalled'],
+  ])('%s: %s', (code, kind) => {
+    expect(explainFailure(connection(code), CONTEXT)).toMatchObject({
+      kind,
+      message: expect.stringContaining(code),
+    })
+  })
+
+  test('an address that is none is about the request', () => {
+    const cause = Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL' })
+    const error = new TypeError('Failed to parse URL from x', { cause })
+    expect(explainFailure(error, CONTEXT).kind).toBe('rejected')
+  })
+
+  test('what a library throws before it asks is about the request', () => {
+    expect(explainFailure(new Error('no such option'), CONTEXT).kind).toBe('rejected')
+  })
+})
+
+describe('how long to leave a provider alone', () => {
+  const waitOf = (headers: object, message = 'Slow down', fields: object = {}) =>
+    explainFailure(answer(429, message, fields, headers), CONTEXT).retryAfterMs
+
+  test('headers', () => {
+    expect(waitOf({})).toBeUndefined()
+    expect(waitOf({ 'retry-after': '12' })).toBe(12_000)
+    expect(waitOf({ 'Retry-After': '0.25' })).toBe(250)
+    expect(waitOf({ 'retry-after': '604800' })).toBe(604_800_000)
+    expect(waitOf({ 'retry-after-ms': '40', 'retry-after': '9' })).toBe(40)
+    expect(waitOf({ 'retry-after': 'Mon, 02 Nov 2026 10:05:00 GMT' })).toBe(300_000)
+    expect(waitOf({ 'retry-after': 'Mon, 02 Nov 2026 09:00:00 GMT' })).toBeUndefined()
+    expect(waitOf({ 'retry-after': 'soon' })).toBeUndefined()
+    expect(waitOf({ 'retry-after': '-5' })).toBeUndefined()
+  })
+
+  test('words, and the details of Google', () => {
+    expect(waitOf({}, 'Rate limit reached. Please try again in 6m0.5s.')).toBe(360_500)
+    expect(waitOf({}, 'Please try again in 20ms. Visit the page.')).toBe(20)
+    const retryInfo = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' }
+    expect(waitOf({}, 'Quota', { details: [{}, retryInfo] })).toBe(34_070)
+    expect(waitOf({}, 'Quota', { details: [{ retryDelay: 'soon' }] })).toBeUndefined()
+  })
+})
+
+test('a message is short and holds no secret', () => {
+  const key = 'a-key-that-looks-like-nothing'
+  const long = answer(500, `${key} ${'x'.repeat(10_000)} sk-ant-api03-aaaaaaaaaaaaaaaaaaaa`)
+  const { message } = explainFailure(long, { ...CONTEXT, secrets: [key] })
+  expect(message).not.toContain(key)
+  expect(message.length).toBeLessThanOrEqual(1_000)
+  const page = Object.assign(new Error(''), {
+    statusCode: 502,
+    responseBody: '<h1>Bad gateway</h1>',
+  })
+  expect(explainFailure(page, CONTEXT).message).toBe('502: <h1>Bad gateway</h1>')
+})
+
+test('anything may be thrown', () => {
+  for (const thrown of [undefined, null, 0, '', [], {}, Symbol('x'), { message: 5, data: 'x' }]) {
+    expect(explainFailure(thrown, CONTEXT).message).toBeTypeOf('string')
+  }
+})

@@ -1,0 +1,161 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Brain, BrainEvent, Message, Turn } from './brain.ts'
+import { readCassette, type Take } from './cassette.ts'
+import { openPlayingBrain, openRecordingBrain } from './recorded-brain.ts'
+import { readScenario } from './scenario.ts'
+import { openScriptedBrain } from './scripted-brain.ts'
+
+const KEY = 'a-key-that-looks-like-nothing-else'
+
+const TURN: Turn = {
+  role: 'coder',
+  state: 'CODING',
+  story: 'S1',
+  number: 1,
+  system: `Never say ${KEY}.`,
+  messages: [{ role: 'user', text: 'Go.' }],
+  tools: [{ name: 'say', description: 'Says it.', input: { type: 'object' } }],
+  outputTokensMax: 100,
+}
+
+const SCENARIO = `
+replies:
+  - when: { turn: 1, attempt: 1 }
+    do: [{ fail: overloaded }]
+  - when: { turn: 1 }
+    do:
+      - text: The key is ${KEY.slice(0, 9)}
+      - text: ${KEY.slice(9)}, and another is
+      - text: " sk-ant-api03-0123456789abcdef0123"
+      - { call: say, input: { deep: ["${KEY}"] } }
+  - when: { turn: 2 }
+    do: [{ text: Done. }]
+`
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'slipway-cassette-'))
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+function openScripted(): Brain {
+  const read = readScenario(SCENARIO, 'a.yaml')
+  if (!read.ok) throw new Error(read.problems.join('\n'))
+  return openScriptedBrain(read.scenario)
+}
+
+async function think(brain: Brain, turn: Partial<Turn>): Promise<BrainEvent[]> {
+  const events: BrainEvent[] = []
+  const { signal } = new AbortController()
+  for await (const event of brain.think({ ...TURN, ...turn }, signal)) events.push(event)
+  return events
+}
+
+/** The turn after the one that called a tool, with its text as it was told. */
+function secondTurn(events: readonly BrainEvent[]): Partial<Turn> {
+  const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('')
+  const toolCalls = events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []))
+  const messages: Message[] = [...TURN.messages, { role: 'assistant', text, toolCalls }]
+  return { number: 2, messages: [...messages, { role: 'user', text: 'More.' }] }
+}
+
+async function record(file: string): Promise<readonly Take[]> {
+  const brain = openRecordingBrain(openScripted(), { file, secrets: [KEY] })
+  await think(brain, {})
+  const first = await think(brain, { attempt: 2 })
+  await think(brain, secondTurn(first))
+  const cassette = readCassette(await readFile(file, 'utf8'), file)
+  if (!cassette.ok) throw new Error(cassette.problem)
+  return cassette.takes
+}
+
+describe('a cassette', () => {
+  test('plays a whole conversation, faults and all, without the secrets', async () => {
+    const brain = openPlayingBrain(await record(join(folder, 'whole.jsonl')))
+    const system = 'Never say [redacted].'
+    expect(await think(brain, { system })).toMatchObject([{ failure: { kind: 'overloaded' } }])
+    const first = await think(brain, { system, attempt: 2 })
+    expect(first).toMatchObject([
+      { type: 'text', text: 'The key is [redacted], and another is [redacted]' },
+      { type: 'tool_call', call: { input: { deep: ['[redacted]'] } } },
+      { type: 'finished' },
+    ])
+    const second = await think(brain, { system, ...secondTurn(first) })
+    expect(second).toMatchObject([{ text: 'Done.' }, { type: 'finished' }])
+  })
+
+  test('holds no secret, and is for its owner alone', async () => {
+    const file = join(folder, 'secret.jsonl')
+    await record(file)
+    const text = await readFile(file, 'utf8')
+    expect(text).not.toContain(KEY.slice(9))
+    expect(text).not.toContain('sk-ant')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+
+  test('that a kill cut short is read up to there', async () => {
+    const file = join(folder, 'torn.jsonl')
+    await record(file)
+    const torn = readCassette((await readFile(file, 'utf8')).slice(0, -20), 'torn')
+    expect(torn.ok && torn.takes).toHaveLength(2)
+  })
+
+  test('that is none is told so, with the line', async () => {
+    const file = join(folder, 'bad.jsonl')
+    await record(file)
+    const text = await readFile(file, 'utf8')
+    const problemOf = (bad: string) => {
+      const read = readCassette(bad, 'bad.jsonl')
+      return read.ok ? '' : read.problem
+    }
+    expect(problemOf(text.replace('"coder"', '7'))).toContain('bad.jsonl:1: turn.role')
+    expect(problemOf(`${text}{"turn":\n`)).toContain('bad.jsonl:4: the line')
+    const twice = text.replace(/("events":\[)(\{[^\n]*\})\]/, '$1$2,$2]')
+    expect(problemOf(twice)).toContain('bad.jsonl:1: events: do not end with one')
+  })
+})
+
+describe('a turn that is not on the cassette', () => {
+  const messageOf = async (turn: Partial<Turn>) => {
+    const takes = await record(join(folder, `${Math.random()}.jsonl`))
+    const [event] = await think(openPlayingBrain(takes, [KEY]), turn)
+    if (event?.type !== 'failed') throw new Error('it is')
+    expect(event.failure.kind).toBe('rejected')
+    return event.failure.message
+  }
+
+  test('is told apart', async () => {
+    expect(await messageOf({ system: 'x' })).toContain('the system prompt differs')
+    expect(await messageOf({ tools: [] })).toContain('the tools differ')
+    expect(await messageOf({ forcedTool: 'say' })).toContain('the tools differ')
+    const other: Message = { role: 'user', text: 'x' }
+    expect(await messageOf({ messages: [other] })).toContain('message 1 differs')
+    const longer = [...TURN.messages, other]
+    expect(await messageOf({ messages: longer })).toContain('it has 1 messages, not 2')
+    expect(await messageOf({ attempt: 7 })).toContain('it has attempt 2')
+    expect(await messageOf({ number: 7 })).toContain('It has: coder in CODING turn 1; coder in')
+  })
+})
+
+test('a turn that cannot be written down fails', async () => {
+  const brain = openRecordingBrain(openScripted(), { file: join(folder, 'no', 'such', 'folder') })
+  const events = await think(brain, { number: 2 })
+  expect(events.at(-1)).toMatchObject({
+    type: 'failed',
+    failure: { kind: 'rejected', message: expect.stringContaining('cannot be written') },
+  })
+})
+
+test('a turn that was given up is not written down', async () => {
+  const file = join(folder, 'aborted.jsonl')
+  const brain = openRecordingBrain(openScripted(), { file })
+  for await (const event of brain.think({ ...TURN, number: 2 }, AbortSignal.abort())) {
+    expect(event).toMatchObject({ type: 'failed', failure: { kind: 'aborted' } })
+  }
+  await expect(stat(file)).rejects.toThrow('ENOENT')
+})

@@ -1,0 +1,53 @@
+/** Where a provider may say how long it wants to be left alone. */
+export interface RetryAdvice {
+  /** With names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly message: string
+  /** The details of a Google error. */
+  readonly details: unknown
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+
+/**
+ * How long a provider asked to be left alone, however long; undefined when it did not say. Looks at
+ * `retry-after-ms`, at `retry-after` in seconds or as a date, at Google's RetryInfo, and at last at
+ * a message that ends with "try again in 6m0s".
+ */
+export function readRetryAfterMs(advice: RetryAdvice, nowMs: number): number | undefined {
+  const { headers, message, details } = advice
+  return (
+    positive(Number(headers['retry-after-ms'])) ??
+    readHeader(headers['retry-after'], nowMs) ??
+    readRetryInfo(details) ??
+    readDuration(/try again in ((?:\d+(?:\.\d+)?(?:ms|s|m|h))+)/i.exec(message)?.[1])
+  )
+}
+
+function readHeader(value: string | undefined, nowMs: number): number | undefined {
+  if (value === undefined) return undefined
+  const seconds = Number(value)
+  return positive(Number.isNaN(seconds) ? Date.parse(value) - nowMs : seconds * 1_000)
+}
+
+function readRetryInfo(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined
+  for (const detail of details) {
+    if (typeof detail?.retryDelay === 'string') return readDuration(detail.retryDelay)
+  }
+  return undefined
+}
+
+function readDuration(text: string | undefined): number | undefined {
+  if (text === undefined || !/^\d/.test(text)) return undefined
+  let totalMs = 0
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
+    totalMs += Number(amount) * (UNIT_MS[unit ?? ''] ?? 0)
+  }
+  return positive(totalMs)
+}
+
+/** Zero counts: the provider says that it may be asked at once. */
+function positive(valueMs: number): number | undefined {
+  return Number.isFinite(valueMs) && valueMs >= 0 ? Math.ceil(valueMs) : undefined
+}

@@ -1,0 +1,130 @@
+import { LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import type { FailureKind } from './brain.ts'
+import { FAILURE_POLICY } from './failure-policy.ts'
+
+const FAILURE_KINDS = Object.keys(FAILURE_POLICY) as [FailureKind, ...FailureKind[]]
+
+const count = z.int().nonnegative()
+const some = z.union([z.string(), z.array(z.string()).min(1)])
+const numbers = z.union([
+  z.int().positive(),
+  z.strictObject({ from: z.int().positive(), to: z.int().positive().optional() }),
+])
+
+/** Which turns a reply is for. What is not said does not matter. */
+const WHEN = z.strictObject({
+  role: some.optional(),
+  state: some.optional(),
+  story: some.nullable().optional(),
+  turn: numbers.optional(),
+  attempt: numbers.optional(),
+  /** A part of the last message. */
+  contains: z.string().min(1).optional(),
+  /** The tool that the turn forces. */
+  forced: z.string().optional(),
+})
+
+const VERBS = ['text', 'reasoning', 'call', 'usage', 'wait_ms', 'fail', 'hang'] as const
+
+const STEP = z
+  .strictObject({
+    text: z.string().min(1).optional(),
+    reasoning: z.string().min(1).optional(),
+    call: z.string().min(1).optional(),
+    input: z.json().optional(),
+    usage: z
+      .strictObject({
+        input: count.optional(),
+        cached: count.optional(),
+        cache_write: count.optional(),
+        output: count.optional(),
+      })
+      .optional(),
+    wait_ms: count.optional(),
+    fail: z.enum(FAILURE_KINDS).optional(),
+    message: z.string().optional(),
+    retry_after_ms: count.optional(),
+    hang: z.literal(true).optional(),
+  })
+  .superRefine((step, context) => {
+    const verbs = VERBS.filter((verb) => step[verb] !== undefined)
+    const message = `has to have one of ${VERBS.join(', ')}`
+    if (verbs.length !== 1) context.addIssue({ code: 'custom', message })
+    if (step.input !== undefined && step.call === undefined) {
+      context.addIssue({ code: 'custom', message: 'has an input, but no call' })
+    }
+  })
+
+const REPLY = z
+  .strictObject({
+    when: WHEN.default({}),
+    do: z.array(STEP).min(1),
+    finish: z.literal('length').optional(),
+  })
+  .superRefine(({ do: steps }, context) => {
+    const isSomething = steps.some(({ text, call, fail, hang }) => text ?? call ?? fail ?? hang)
+    const message = 'says nothing: it needs a text, a call, a fail or a hang'
+    if (!isSomething) context.addIssue({ code: 'custom', path: ['do'], message })
+  })
+
+const SCENARIO = z.strictObject({ title: z.string().optional(), replies: z.array(REPLY).min(1) })
+
+/** What a scripted brain plays: replies, of which the first that fits a turn is given. */
+export type Scenario = z.infer<typeof SCENARIO>
+export type ScenarioReply = Scenario['replies'][number]
+export type ScenarioStep = ScenarioReply['do'][number]
+
+export type ScenarioResult =
+  | { readonly ok: true; readonly scenario: Scenario }
+  /** Each problem begins with its place: the file, the line and the column. */
+  | { readonly ok: false; readonly problems: readonly string[] }
+
+/** Reads a scenario from YAML. `name` is what problems call the file. */
+export function readScenario(text: string, name: string): ScenarioResult {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const placeOf = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return `${name}:${line}:${col}`
+  }
+  if (document.errors.length > 0) {
+    const problems = document.errors.map(({ pos, message }) => `${placeOf(pos[0])}: ${message}`)
+    return { ok: false, problems }
+  }
+  const parsed = SCENARIO.safeParse(document.toJS())
+  const found = parsed.success ? findUnreachable(parsed.data) : parsed.error.issues
+  if (parsed.success && found.length === 0) return { ok: true, scenario: parsed.data }
+  const problems = found.map(({ path, message }) => {
+    const known = [...path.keys(), path.length].toReversed().map((length) => path.slice(0, length))
+    const node = known.map((part) => document.getIn(part, true)).find(hasRange)
+    return `${placeOf(node?.range[0] ?? 0)}: ${printPath(path)}: ${message}`
+  })
+  return { ok: false, problems }
+}
+
+interface Problem {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** Replies that an earlier one for the same turns leaves nothing for. */
+function findUnreachable({ replies }: Scenario): Problem[] {
+  const known = new Map<string, number>()
+  return replies.flatMap(({ when }, index) => {
+    const key = JSON.stringify(when)
+    const earlier = known.get(key)
+    if (earlier === undefined) known.set(key, index)
+    const message = `is never given: replies[${earlier}] is for the same turns`
+    return earlier === undefined ? [] : [{ path: ['replies', index], message }]
+  })
+}
+
+function hasRange(node: unknown): node is { readonly range: readonly [number, number, number] } {
+  return Array.isArray((node as { range?: unknown } | undefined)?.range)
+}
+
+function printPath(path: readonly PropertyKey[]): string {
+  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+  return parts.join('').replace(/^\./, '') || 'the file'
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'vitest'
+import type { BrainEvent, Message, Turn } from './brain.ts'
+import { readScenario } from './scenario.ts'
+import { openScriptedBrain } from './scripted-brain.ts'
+
+const TURN: Turn = {
+  role: 'coder',
+  state: 'CODING',
+  story: 'S1',
+  number: 1,
+  system: '',
+  messages: [{ role: 'user', text: 'Go.' }],
+  tools: [],
+  outputTokensMax: 100,
+}
+
+const SCENARIO = `
+title: A coder whose provider fails once, and whose tests fail once
+replies:
+  - when: { role: coder, state: CODING, turn: 1, attempt: 1, contains: Go }
+    do: [{ fail: rate_limited, retry_after_ms: 1500 }]
+  - when: { role: coder, state: CODING, turn: 1, contains: Go }
+    do:
+      - reasoning: It needs a file.
+      - text: I write it.
+      - call: write_file
+        input: { path: a.ts, lines: [1, two, null] }
+      - call: submit
+      - usage: { input: 1200, cached: 1000, output: 40 }
+  - when: { role: coder, state: CODING, turn: 1, contains: 1 test failed }
+    do: [{ text: I mend it. }]
+  - when: { role: coder, state: CODING, turn: { from: 2, to: 3 }, story: [S1, S2] }
+    do: [{ text: More. }]
+    finish: length
+  - when: { role: coder, state: CODING, turn: { from: 2 }, story: null }
+    do: [{ text: For nobody. }]
+  - when: { role: architect }
+    do: [{ call: approve }]
+`
+
+async function think(turn: Partial<Turn>, scenario = SCENARIO): Promise<BrainEvent[]> {
+  const read = readScenario(scenario, 'a.yaml')
+  if (!read.ok) throw new Error(read.problems.join('\n'))
+  const events: BrainEvent[] = []
+  const brain = openScriptedBrain(read.scenario)
+  const { signal } = new AbortController()
+  for await (const event of brain.think({ ...TURN, ...turn }, signal)) events.push(event)
+  return events
+}
+
+describe('which reply is given', () => {
+  test('a fault at the first try, success at the second, in whatever process', async () => {
+    const failure = { kind: 'rate_limited', message: expect.any(String), retryAfterMs: 1_500 }
+    expect(await think({})).toEqual([{ type: 'failed', failure }])
+    expect(await think({ attempt: 1 })).toEqual([{ type: 'failed', failure }])
+    expect((await think({ attempt: 2 })).at(-1)).toMatchObject({ type: 'finished' })
+  })
+
+  test('everything that a reply says, with calls last and ids of their own', async () => {
+    expect(await think({ attempt: 2 })).toEqual([
+      { type: 'reasoning', text: 'It needs a file.' },
+      { type: 'text', text: 'I write it.' },
+      {
+        type: 'usage',
+        usage: { inputTokens: 1200, cachedTokens: 1000, cacheWriteTokens: null, outputTokens: 40 },
+      },
+      {
+        type: 'tool_call',
+        call: {
+          id: 'call_1_1',
+          name: 'write_file',
+          input: { path: 'a.ts', lines: [1, 'two', null] },
+        },
+      },
+      { type: 'tool_call', call: { id: 'call_1_2', name: 'submit', input: {} } },
+      { type: 'finished', reason: 'tool_calls', model: 'scripted' },
+    ])
+  })
+
+  test('by what the last message says, of a human or of tools', async () => {
+    const results = [{ id: 'x', name: 'test', text: '1 test failed', isError: true }]
+    const messages: Message[] = [{ role: 'tool', results }]
+    expect(await think({ messages })).toMatchObject([{ text: 'I mend it.' }, { reason: 'stop' }])
+  })
+
+  test('by ranges of turns and by story', async () => {
+    expect(await think({ number: 3, story: 'S2' })).toMatchObject([
+      { text: 'More.' },
+      { reason: 'length' },
+    ])
+    expect(await think({ number: 9, story: null })).toMatchObject([{ text: 'For nobody.' }, {}])
+  })
+})
+
+describe('a turn that nobody expected', () => {
+  test('says what was asked and what was expected', async () => {
+    const [event] = await think({ number: 4 })
+    expect(event).toMatchObject({ type: 'failed', failure: { kind: 'rejected' } })
+    const message = event?.type === 'failed' ? event.failure.message : ''
+    expect(message).toContain('coder in CODING, story S1, turn 4, attempt 1, after "Go."')
+    expect(message).toContain('story ["S1","S2"], turn {"from":2,"to":3}')
+    expect(message).not.toContain('architect')
+  })
+
+  test('lists everything when nothing is near', async () => {
+    const [event] = await think({ role: 'pm', state: 'DRAFTING' })
+    expect(JSON.stringify(event)).toContain('architect')
+  })
+
+  test('is one that forces a tool which the reply does not call', async () => {
+    const forced = await think({ attempt: 2, forcedTool: 'submit' })
+    expect(forced.at(-1)).toMatchObject({ type: 'finished' })
+    const other = await think({ attempt: 2, forcedTool: 'ask' })
+    expect(other).toMatchObject([{ failure: { kind: 'rejected' } }])
+    expect(JSON.stringify(other)).toContain('with ask forced')
+  })
+
+  test('is not one for which a reply was written', async () => {
+    const scenario = 'replies: [{ when: { forced: ask }, do: [{ text: No. }] }]'
+    expect(await think({ forcedTool: 'ask' }, scenario)).toMatchObject([{ text: 'No.' }, {}])
+    expect(await think({}, scenario)).toMatchObject([{ type: 'failed' }])
+  })
+})
+
+describe('a scenario that cannot be played', () => {
+  const problemsOf = (text: string) => {
+    const read = readScenario(text, 'a.yaml')
+    return read.ok ? [] : read.problems
+  }
+
+  test.each([
+    ['replies:\n  - do: [{ texts: Hm }]', 'a.yaml:2:10: replies[0].do[0]: Unrecognized key'],
+    ['replies:\n  - do:\n      - fail: sad', 'a.yaml:3:15: replies[0].do[0].fail: Invalid option'],
+    ['replies: []', 'a.yaml:1:10: replies: Too small'],
+    ['replies:\n  - when: { turn: 0 }\n    do: [{ text: x }]', 'a.yaml:2:19: replies[0].when.turn'],
+    ['replies: [{ do: [{ text: x, call: y }] }]', 'has to have one of text'],
+    ['replies: [{ do: [{ text: x, input: {} }] }]', 'has an input, but no call'],
+    ['replies: [{ do: [{ reasoning: Hm }] }]', 'replies[0].do: says nothing'],
+    ['replies: [{ do: [{ call: x, input: .nan }] }]', 'replies[0].do[0].input'],
+    ['replies: [', 'a.yaml:1:11: '],
+    ['', 'a.yaml:1:1: the file: Invalid input'],
+    [
+      'replies:\n  - when: { role: a, turn: 1 }\n    do: [{ text: x }]\n' +
+        '  - when: { turn: 1, role: a }\n    do: [{ text: y }]',
+      'a.yaml:4:5: replies[1]: is never given: replies[0] is for the same turns',
+    ],
+  ])('%j', (text, problem) => {
+    expect(problemsOf(text).join('\n')).toContain(problem)
+  })
+})
+
+test('replies for other ranges of turns are for other turns', () => {
+  const first = 'replies:\n  - { when: { turn: { from: 1, to: 2 } }, do: [{ text: x }] }\n'
+  const second = '  - { when: { turn: { from: 3 } }, do: [{ text: x }] }\n'
+  expect(readScenario(first + second, 'a.yaml')).toMatchObject({ ok: true })
+})
+
+test('a hang ends with the turn, and a wait as well', async () => {
+  const read = readScenario('replies: [{ do: [{ wait_ms: 60000 }, { hang: true }] }]', 'a.yaml')
+  if (!read.ok) throw new Error(read.problems.join('\n'))
+  const end = new AbortController()
+  const events = openScriptedBrain(read.scenario).think(TURN, end.signal)[Symbol.asyncIterator]()
+  const next = events.next()
+  end.abort()
+  expect(await next).toMatchObject({ value: { type: 'failed', failure: { kind: 'aborted' } } })
+})

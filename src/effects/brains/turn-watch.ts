@@ -1,0 +1,93 @@
+import type { BrainFailure } from './brain.ts'
+
+/** How long a turn may take. */
+export interface TurnTimeouts {
+  /** Until the reply begins. */
+  readonly firstTokenMs: number
+  /** Between two signs of life of a reply that has begun. */
+  readonly idleMs: number
+  readonly totalMs: number
+}
+
+/** Ends a turn that takes too long, that nobody wants any more, or that has gone wrong. */
+export class TurnWatch {
+  readonly #end = new AbortController()
+  readonly #timeouts: TurnTimeouts
+  readonly #outer: AbortSignal
+  readonly #total: NodeJS.Timeout
+  #gap: NodeJS.Timeout
+  #begun = false
+  #isPaused = false
+  #verdict: BrainFailure | undefined
+
+  constructor(timeouts: TurnTimeouts, outer: AbortSignal) {
+    const { firstTokenMs, totalMs } = timeouts
+    this.#timeouts = timeouts
+    this.#outer = outer
+    this.#total = setTimeout(() => this.#timeOut(`no whole reply within ${totalMs} ms`), totalMs)
+    this.#gap = setTimeout(() => this.#timeOut(`no reply within ${firstTokenMs} ms`), firstTokenMs)
+    outer.addEventListener('abort', this.#abort)
+    if (outer.aborted) this.#abort()
+  }
+
+  /** Aborted when the turn is to end, for whatever reason. */
+  get signal(): AbortSignal {
+    return this.#end.signal
+  }
+
+  /** Why the turn was ended; undefined while it may go on. */
+  get verdict(): BrainFailure | undefined {
+    return this.#verdict
+  }
+
+  /** Something of the reply itself has come; from now on silence is a stall. */
+  begin(): void {
+    if (this.#begun || this.#verdict !== undefined) return
+    this.#begun = true
+    this.resume()
+  }
+
+  /** Stops counting: it is not the provider who is waited for. */
+  pause(): void {
+    this.#isPaused = true
+    if (this.#begun) clearTimeout(this.#gap)
+  }
+
+  /** Counts again, from the start. */
+  resume(): void {
+    this.#isPaused = false
+    if (!this.#begun || this.#verdict !== undefined) return
+    clearTimeout(this.#gap)
+    const { idleMs } = this.#timeouts
+    const message = `nothing came for ${idleMs} ms in the middle of the reply`
+    this.#gap = setTimeout(() => this.end({ kind: 'stalled', message }), idleMs)
+  }
+
+  /** Bytes came, if only to keep the connection alive. */
+  touch(): void {
+    if (this.#begun && !this.#isPaused && this.#verdict === undefined) this.#gap.refresh()
+  }
+
+  /** Ends the turn. The first reason stands. */
+  end(failure: BrainFailure): void {
+    if (this.#verdict !== undefined) return
+    this.#verdict = failure
+    this.close()
+  }
+
+  /** Lets go of the clock and of the connection. */
+  close(): void {
+    clearTimeout(this.#total)
+    clearTimeout(this.#gap)
+    this.#outer.removeEventListener('abort', this.#abort)
+    this.#end.abort()
+  }
+
+  readonly #abort = (): void => {
+    this.end({ kind: 'aborted', message: 'the turn was given up' })
+  }
+
+  #timeOut(message: string): void {
+    this.end({ kind: 'timeout', message })
+  }
+}

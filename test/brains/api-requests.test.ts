@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openApiBrain } from '../../src/effects/brains/api-brain.ts'
+import type { Message, Turn } from '../../src/effects/brains/brain.ts'
+import { calls } from '../providers/answer.ts'
+import { type ProviderServer, startProviderServer } from '../providers/server.ts'
+import { API_SUBJECTS, type ApiSubject, openSubject } from './api-subjects.ts'
+import { only, TURN, textOf, thinkThrough } from './turn.ts'
+
+let server: ProviderServer
+
+beforeAll(async () => {
+  server = await startProviderServer()
+})
+
+afterAll(() => server.close())
+
+beforeEach(() => server.answer(calls('submit', {})))
+
+/** What the provider was sent for that turn. */
+async function bodyFor(api: ApiSubject, turn: Turn): Promise<Record<string, unknown>> {
+  await thinkThrough(openSubject(api, server), turn)
+  return { ...server.requests.at(-1)?.body }
+}
+
+function subjectOf(provider: ApiSubject['provider']): ApiSubject {
+  const api = API_SUBJECTS.find((one) => one.provider === provider)
+  if (api === undefined) throw new Error(provider)
+  return api
+}
+
+describe.each(API_SUBJECTS)('every request to $provider', (api) => {
+  test('has the model, the limit and the tools, and no sampling parameters', async () => {
+    const body = JSON.stringify(await bodyFor(api, TURN))
+    expect(server.requests.at(-1)).toMatchObject({ wire: api.wire, model: api.model })
+    expect(body).toContain('4096')
+    expect(body.indexOf('"read_file"')).toBeLessThan(body.indexOf('"submit"'))
+    expect(body).not.toMatch(/temperature|top_?p|top_?k|penalty|seed/i)
+  })
+
+  test('is the same for the same turn', async () => {
+    expect(JSON.stringify(await bodyFor(api, TURN))).toBe(JSON.stringify(await bodyFor(api, TURN)))
+  })
+
+  test('takes empty texts, empty results, broken inputs and half characters', async () => {
+    const messages: readonly Message[] = [
+      { role: 'user', text: '' },
+      { role: 'assistant', text: ' ', toolCalls: [] },
+      {
+        role: 'assistant',
+        text: '',
+        toolCalls: [
+          { id: 'a', name: 'read_file', input: '{"path": ' },
+          { id: 'b', name: 'read_file', input: { path: 'half \ud83d of one' } },
+        ],
+      },
+      {
+        role: 'tool',
+        results: [
+          { id: 'a', name: 'read_file', text: '', isError: true },
+          {
+            id: 'b',
+            name: 'read_file',
+            text: 'half \udc00 of another, and \\ud800',
+            isError: false,
+          },
+        ],
+      },
+    ]
+    const body = await bodyFor(api, { ...TURN, system: '', messages })
+    const text = JSON.stringify(body)
+    expect(text).toContain('(empty)')
+    expect(text).toContain('unreadable_input')
+    // Written out it would be an escape, and what is half stays half.
+    expect(text).not.toMatch(/(?<!\\)\\ud[89a-f]/)
+    expect(text).toContain('\\\\ud800')
+    expect(text).toContain('\ufffd of another')
+  })
+
+  test('forces the tool that has to be called', async () => {
+    const body = JSON.stringify(await bodyFor(api, { ...TURN, forcedTool: 'submit' }))
+    const forced = {
+      anthropic: '"tool_choice":{"type":"tool","name":"submit"}',
+      'openai-responses': '"tool_choice":{"type":"function","name":"submit"}',
+      'openai-chat': '"tool_choice":{"type":"function","function":{"name":"submit"}}',
+      gemini: '"mode":"ANY","allowedFunctionNames":["submit"]',
+      ollama: '"tools":[{"type":"function","function":{"name":"submit"',
+    }
+    expect(body).toContain(forced[api.wire])
+  })
+
+  test('without tools is one without a choice of tools', async () => {
+    const body = JSON.stringify(await bodyFor(api, { ...TURN, tools: [] }))
+    expect(body).not.toMatch(/tool_choice|toolConfig|"tools"/)
+  })
+})
+
+/** Says what the model said before, with what it wants to see again. */
+async function secondTurn(api: ApiSubject, model = api.model): Promise<string> {
+  server.answer({
+    reply: {
+      parts: [
+        { type: 'reasoning', text: 'The file comes first.' },
+        { type: 'text', text: 'I read it.' },
+        { type: 'call', name: 'read_file', input: { path: 'a.ts' }, id: 'call-1' },
+      ],
+    },
+  })
+  const events = await thinkThrough(openSubject(api, server))
+  const opaque = only(events, 'finished')[0]?.opaque
+  const toolCalls = only(events, 'tool_call').map(({ call }) => call)
+  const results = [{ id: 'call-1', name: 'read_file', text: 'x', isError: false }]
+  const messages: Message[] = [
+    ...TURN.messages,
+    {
+      role: 'assistant',
+      text: textOf(events),
+      toolCalls,
+      opaque: JSON.parse(JSON.stringify(opaque)),
+    },
+    { role: 'tool', results },
+  ]
+  const { url } = server
+  await thinkThrough(openApiBrain({ ...api.optionsFor(url), model }), { ...TURN, messages })
+  return JSON.stringify(server.requests.at(-1)?.body)
+}
+
+describe('what a provider wants to see again', () => {
+  const wanted = {
+    anthropic: /"thinking":"The file comes first.","signature":"[^"]+"}.*"I read it.".*tool_use/,
+    'openai-responses': /"encrypted_content":"[^"]+".*"I read it.".*"function_call"/,
+    'openai-chat': /"reasoning_content":"The file comes first."/,
+    // What our server signs begins like this; the library has a word of its own for no signature.
+    gemini: /"functionCall":.*"thoughtSignature":"c2lnbmVk/,
+    ollama: /"thinking":"The file comes first."/,
+  }
+
+  test.each(API_SUBJECTS)('$provider gets it in its place', async (api) => {
+    expect(await secondTurn(api)).toMatch(wanted[api.wire])
+  })
+
+  test.each(API_SUBJECTS)('$provider does not get that of another model', async (api) => {
+    const body = await secondTurn(api, `${api.model}-2`)
+    expect(body).not.toMatch(wanted[api.wire])
+    expect(body).toContain('I read it.')
+    expect(body).toContain('a.ts')
+  })
+
+  test('is left out when the provider does not take it back', async () => {
+    const api = subjectOf('anthropic')
+    await secondTurn(api)
+    const before = server.requests.length
+    const message = 'messages.1.content.0: Invalid `signature` in `thinking` block'
+    const error = { type: 'error', error: { type: 'invalid_request_error', message } }
+    server.answer(({ body }) =>
+      JSON.stringify(body).includes('"signature"')
+        ? { raw: [JSON.stringify(error)], status: 400 }
+        : calls('submit', {}),
+    )
+    const shape = {
+      from: `anthropic/${api.model}`,
+      parts: [signed('old'), { type: 'text', chars: 2 }],
+    }
+    const messages: Message[] = [
+      ...TURN.messages,
+      { role: 'assistant', text: 'ok', toolCalls: [], opaque: shape },
+      { role: 'user', text: 'Go on.' },
+    ]
+    const events = await thinkThrough(openSubject(api, server), { ...TURN, messages })
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+    expect(server.requests.length - before).toBe(2)
+  })
+})
+
+function signed(signature: string): object {
+  return { type: 'reasoning', text: 'Hm.', meta: { anthropic: { signature } } }
+}
+
+test('Ollama is told the size of the context, and not to shorten what is too long', async () => {
+  const body = await bodyFor(subjectOf('ollama'), TURN)
+  expect(body).toMatchObject({
+    options: { num_ctx: 32_768, num_predict: 4_096 },
+    truncate: false,
+    shift: false,
+  })
+})
+
+test('OpenAI keeps nothing, takes schemas as they are, and gets a key for its cache', async () => {
+  const body = await bodyFor(subjectOf('openai'), TURN)
+  expect(body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] })
+  expect(body.prompt_cache_key).toMatch(/^[0-9a-f]{32}$/)
+  expect(JSON.stringify(body.tools)).toContain('"strict":false')
+  const other = await bodyFor(subjectOf('openai'), { ...TURN, story: 'S2' })
+  expect(other.prompt_cache_key).not.toBe(body.prompt_cache_key)
+})
