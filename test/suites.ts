@@ -23,6 +23,7 @@ export const SUITES: readonly Suite[] = [
   { name: 'damage', include: ['test/disk/{damage,folder}.test.ts'] },
   { name: 'disk', include: ['test/disk/full.test.ts'], needsRoot: 'to mount a small disk' },
   { name: 'kill', include: ['test/kill/*.test.ts'] },
+  { name: 'tools', include: ['test/tools/*.test.ts'], needs: { rg: 'ripgrep' } },
   { name: 'workspaces', include: ['test/workspaces/*.test.ts'] },
   { name: 'merge', include: ['test/merge/*.test.ts'] },
   {

@@ -32,7 +32,7 @@ export interface GitOptions {
   readonly timeoutMs?: number
 }
 
-export interface GitAnswer {
+interface GitAnswer {
   readonly exitCode: number
   readonly stdout: Buffer
   /** The output without its last line end. */

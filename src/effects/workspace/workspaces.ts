@@ -18,14 +18,14 @@ import { type Owner, type Place, placeOf } from './place.ts'
 import { makeReadable } from './tree.ts'
 import { Turns } from './turns.ts'
 
-export interface Prepared {
+interface Prepared {
   readonly folder: string
   readonly branch: string
   readonly base: string
 }
 
 /** What a start found. */
-export interface Reconciliation {
+interface Reconciliation {
   /** Nobody's: stored, and then removed. */
   readonly removed: readonly Owner[]
   /** Wanted and not there: the next preparation makes them again from their checkpoints. */

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openProcesses, type Processes } from '../../src/effects/process/processes.ts'
+import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
+import { SEARCH_TOOLS } from '../../src/effects/tools/command-tools.ts'
+import { openOutputFiles } from '../../src/effects/tools/output-files.ts'
+import type { ToolContext } from '../../src/effects/tools/tool.ts'
+import { answerCalls } from '../../src/effects/tools/tool-calls.ts'
+import { writeFiles } from '../git/world.ts'
+
+let scratch: string
+let processes: Processes
+let context: ToolContext
+
+beforeAll(async () => {
+  scratch = mkdtempSync(join(tmpdir(), 'slipway-search-'))
+  const workspace = join(scratch, 'workspace')
+  writeFiles(workspace, {
+    'src/a.ts': 'export const answer = 42\n',
+    'src/b.js': 'const other = 42\n',
+    'docs/a.md': 'The answer.\n',
+    '--pre=sh': 'answer\n',
+    '.git/config': 'answer = in git\n',
+  })
+  writeFiles(scratch, { 'outside.ts': 'answer outside\n' })
+  symlinkSync('..', join(workspace, 'up'))
+  processes = openProcesses(scratch)
+  const isolation = await openUnconfined(processes, { stateFolder: join(scratch, 'state') })
+  const sandbox = await isolation.open({ workspace, access: 'read' })
+  const outputs = openOutputFiles(join(scratch, 'outputs'))
+  context = { workspace, sandbox, outputs, signal: new AbortController().signal }
+})
+
+afterAll(async () => {
+  await processes.close()
+  rmSync(scratch, { recursive: true, force: true })
+})
+
+async function call(name: string, input: unknown) {
+  const [answer] = await answerCalls(SEARCH_TOOLS, [{ id: '1', name, input }], context)
+  return answer as NonNullable<typeof answer>
+}
+
+describe('search_text', () => {
+  test('finds lines, and neither what git keeps nor what a link leads to', async () => {
+    const { text } = await call('search_text', { pattern: 'answer' })
+    expect(text.trim().split('\n')).toEqual([
+      './--pre=sh:1:answer',
+      './docs/a.md:1:The answer.',
+      './src/a.ts:1:export const answer = 42',
+    ])
+  })
+
+  test('takes no value for an option', async () => {
+    const { isError, text } = await call('search_text', { pattern: '--files', path: '--pre=sh' })
+    expect({ isError, text }).toEqual({ isError: false, text: '[nothing found]' })
+  })
+
+  test('says what is wrong with an expression', async () => {
+    expect(await call('search_text', { pattern: '(' })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('unclosed group'),
+    })
+  })
+})
+
+test('find_files finds by a glob', async () => {
+  expect((await call('find_files', { glob: 'src/*.ts' })).text).toBe('./src/a.ts\n')
+  expect((await call('find_files', { glob: '*.none' })).text).toBe('[nothing found]')
+})
