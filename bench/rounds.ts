@@ -6,6 +6,8 @@ export interface Round {
   readonly elapsedMs: number
   /** From the delivery of each event until it was durable. */
   readonly latenciesMs: readonly number[]
+  /** Rows in a commit, on average so far, where the subject chooses. */
+  readonly rowsPerCommit?: number
 }
 
 /** Makes durable transitions for about so long, and says how many and how long each took. */
@@ -21,6 +23,7 @@ export interface Rounds {
   readonly rates: readonly number[]
   readonly p50Ms: number
   readonly p99Ms: number
+  readonly rowsPerCommit: number | undefined
 }
 
 /**
@@ -97,5 +100,6 @@ function summarise(rounds: readonly Round[]): Rounds {
     rates,
     p50Ms: quantile(0.5),
     p99Ms: quantile(0.99),
+    rowsPerCommit: rounds.at(-1)?.rowsPerCommit,
   }
 }

@@ -1,9 +1,8 @@
-import { pathToFileURL } from 'node:url'
-import { bundle } from '../bundle.ts'
 import { makeFolder, removeFolder } from '../disk.ts'
 import { buildBetterSqlite3 } from '../peers/better-sqlite3.ts'
 import { atLeast, type BenchmarkCase, type Effort, type Measurements } from '../report.ts'
-import { type Rounds, takeTurns, timesAsFast } from '../rounds.ts'
+import { type DurableSubject, type Rounds, takeTurns, timesAsFast } from '../rounds.ts'
+import { openPeerProcess, openProductProcess } from '../subject-process.ts'
 
 const GOAL_SHARE_OF_RAW = 0.7
 
@@ -46,7 +45,7 @@ async function measure({ quick }: Effort): Promise<Measurements> {
   const rows = []
   const goals = []
   for (const load of LOADS) {
-    const { results, rowsPerCommit } = await compare(load, quick)
+    const results = await compare(load, quick)
     for (const [name, result] of Object.entries(results)) {
       const subject = `${load.name}: ${name}`
       rows.push({ subject, metric: 'transitions', value: result.perSecond, unit: '1/s' })
@@ -56,6 +55,7 @@ async function measure({ quick }: Effort): Promise<Measurements> {
       rows.push({ subject, metric: 'latency p99', value: result.p99Ms, unit: 'ms' })
     }
     const subject = `${load.name}: slipway`
+    const { rowsPerCommit = Number.NaN } = results.slipway
     rows.push({ subject, metric: 'rows per commit', value: rowsPerCommit, unit: '' })
     goals.push(...goalsOf(load, results))
   }
@@ -80,35 +80,38 @@ function goalsOf({ name, goalTimes }: Load, results: Record<Subject, Rounds>) {
   ]
 }
 
-/** Runs every subject under one load, each on a folder of its own on the same disk. */
+const DURABLE = new URL('../subjects/durable.ts', import.meta.url)
+const XSTATE = new URL('../peers/xstate-sqlite.ts', import.meta.url)
+const LANGGRAPH = new URL('../peers/langgraph-sqlite.ts', import.meta.url)
+
+/** Runs every subject under one load, each in a process and on a folder of its own on the same disk. */
 async function compare({ agents, window }: Load, quick: boolean) {
   const [rounds, roundMs] = quick ? [1, 50] : [7, 1_500]
-  const { openLanggraph } = await import('../peers/langgraph-sqlite.ts')
-  const { openXstate } = await import('../peers/xstate-sqlite.ts')
-  const file = bundle(new URL('../subjects/durable.ts', import.meta.url))
-  const { openSlipway, openRawSqlite }: typeof import('../subjects/durable.ts') = await import(
-    pathToFileURL(file).href
-  )
-
   const folders: string[] = []
   const folder = (name: string) => {
     folders.push(makeFolder(name))
     return folders.at(-1) ?? ''
   }
-  const slipway = await openSlipway(folder('slipway'), agents, window)
+  const openProduct = (name: string, ...args: (string | number)[]) =>
+    openProductProcess({ module: DURABLE, name, args })
+  const openPeer = (module: URL, name: string, ...args: (string | number)[]) =>
+    openPeerProcess({ module, name, args })
+
+  const slipway = await openProduct('openSlipway', folder('slipway'), agents, window)
   // The first round warms up, and shows how large the commits are that raw SQLite is to make.
-  await slipway.run(roundMs)
-  const batchSize = Math.max(1, Math.round(slipway.rowsPerCommit()))
-  const subjects = {
+  const { rowsPerCommit = 1 } = await slipway.run(roundMs)
+  const batchSize = Math.max(1, Math.round(rowsPerCommit))
+  const langgraph = (name: string, steps: number) =>
+    openPeer(LANGGRAPH, 'openLanggraph', folder(name), agents, steps)
+  const subjects: Record<Subject, DurableSubject> = {
     slipway,
-    'raw SQLite': await openRawSqlite(folder('raw'), agents, batchSize),
-    XState: await openXstate(folder('xstate'), agents),
-    LangGraph: await openLanggraph(folder('langgraph'), agents, 1),
-    [MANY_STEPS]: await openLanggraph(folder('langgraph-steps'), agents, STEPS_PER_CALL),
+    'raw SQLite': await openProduct('openRawSqlite', folder('raw'), agents, batchSize),
+    XState: await openPeer(XSTATE, 'openXstate', folder('xstate'), agents),
+    LangGraph: await langgraph('langgraph', 1),
+    [MANY_STEPS]: await langgraph('langgraph-steps', STEPS_PER_CALL),
   }
   try {
-    const results = await takeTurns(subjects, rounds, roundMs)
-    return { results, rowsPerCommit: slipway.rowsPerCommit() }
+    return await takeTurns(subjects, rounds, roundMs)
   } finally {
     for (const subject of Object.values(subjects)) await subject.close()
     for (const path of folders) removeFolder(path)

@@ -1,7 +1,11 @@
 import { join } from 'node:path'
-import { openDatabase } from '../../src/journal/sqlite/driver.ts'
+import { openDatabase, type SqlValue } from '../../src/journal/sqlite/driver.ts'
 import { migrate } from '../../src/journal/sqlite/migrate.ts'
-import { prepareStatements, type Statements } from '../../src/journal/sqlite/statements.ts'
+import {
+  prepareStatements,
+  ROWS_AT_ONCE,
+  type Statements,
+} from '../../src/journal/sqlite/statements.ts'
 import { type DurableSubject, keepWorking } from '../rounds.ts'
 import { eventId } from './slipway.ts'
 import { walker } from './walk.ts'
@@ -14,8 +18,7 @@ export const PRAGMAS = `
   PRAGMA foreign_keys = ON`
 
 // As long as what the runtime writes for the same walk.
-const REST =
-  '{"origin":null,"suspendedFrom":null,"data":{},"generation":1,"bornSeq":1,"halted":false,"timers":{},"recycling":null,"restartsMs":[]}'
+const REST = '{}'
 const CHECKSUM = 3_000_000_000
 
 /**
@@ -42,13 +45,19 @@ export async function openRawSqlite(
     sql.begin.run()
     const nowMs = Date.now()
     const ids: string[] = []
-    for (let i = 0; i < batchSize; i += 1) {
-      const agent = number % agents
-      number += 1
-      const seq = (seqs[agent] ?? 0) + 1
-      seqs[agent] = seq
-      addRow(sql, agent, seq, nowMs, eventId(number))
-      ids.push(eventId(number))
+    for (let written = 0; written < batchSize; ) {
+      const count = batchSize - written < ROWS_AT_ONCE ? 1 : ROWS_AT_ONCE
+      const values: SqlValue[] = []
+      for (let i = 0; i < count; i += 1) {
+        const agent = number % agents
+        number += 1
+        const seq = (seqs[agent] ?? 0) + 1
+        seqs[agent] = seq
+        pushRow(values, agent, seq, nowMs, eventId(number))
+        ids.push(eventId(number))
+      }
+      ;(count === 1 ? sql.addRow : sql.addRows).run(...values)
+      written += count
     }
     sql.accept.run(JSON.stringify(ids))
     // A snapshot is written once a transaction, however many rows its agent has in it.
@@ -73,19 +82,7 @@ function putSnapshot(sql: Statements, agent: number, seq: number): void {
   sql.putAgent.run(key, `agent-${agent}`, 1, name, machine.name, 'TESTING', seq, REST, CHECKSUM)
 }
 
-function addRow(sql: Statements, agent: number, seq: number, atMs: number, id: string): void {
-  sql.addRow.run(
-    1,
-    agent + 1,
-    seq,
-    atMs,
-    'moved',
-    id,
-    'advance',
-    'FIXING',
-    'TESTING',
-    'code_completed',
-    '{}',
-    CHECKSUM,
-  )
+function pushRow(values: SqlValue[], agent: number, seq: number, atMs: number, id: string): void {
+  values.push(1, agent + 1, seq, atMs, 'moved', id, 'advance', 'FIXING', 'TESTING')
+  values.push('code_completed', '{}', CHECKSUM)
 }

@@ -43,18 +43,12 @@ export async function createWalkers(
   return ids
 }
 
-/** The slipway subject, which also knows how large its commits were. */
-export interface SlipwaySubject extends DurableSubject {
-  /** Rows per commit, on average over all rounds so far. */
-  rowsPerCommit(): number
-}
-
 /** The product: each agent keeps `window` deliveries outstanding, and each makes one transition. */
 export async function openSlipway(
   folder: string,
   agents: number,
   window: number,
-): Promise<SlipwaySubject> {
+): Promise<DurableSubject> {
   const journal = await openSqliteJournal(folder)
   const runtime = await openWalkers(folder, journal)
   const ids = await createWalkers(runtime, 0, agents)
@@ -72,9 +66,8 @@ export async function openSlipway(
       if (written.moved - before !== round.transitions) {
         throw new Error(`${round.transitions} events made ${written.moved - before} transitions`)
       }
-      return round
+      return { ...round, rowsPerCommit: written.moved / written.commits }
     },
-    rowsPerCommit: () => written.moved / written.commits,
     async close() {
       await runtime.close()
       await journal.close()

@@ -41,12 +41,14 @@ export const walker: Role = {
   recycles: false,
   initialData: {},
   handle(agent, event): Decision {
-    const deadline = { timers: { deadline: event.atMs + WAIT_MS } }
     switch (event.type) {
       case 'wait':
-        return deadline
+        return { timers: { deadline: event.atMs + WAIT_MS } }
       case 'ask':
-        return { ...deadline, effects: [{ kind: ANSWERED_KIND, input: null }] }
+        return {
+          timers: { deadline: event.atMs + WAIT_MS },
+          effects: [{ kind: ANSWERED_KIND, input: null }],
+        }
       case 'conclude':
         return take(HOMEWARD, agent.state)
       default:

@@ -1,5 +1,6 @@
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -9,6 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openBlobFiles } from './blob-files.ts'
 
@@ -43,6 +45,37 @@ test('the same content is stored once, compressed, for its owner alone', async (
   expect(others).toEqual([])
   expect(readFileSync(file).length).toBeLessThan(content.length / 50)
   expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test.each<[string, (bytes: Buffer) => Uint8Array]>([
+  ['emptied', () => Buffer.alloc(0)],
+  ['cut short', (bytes) => bytes.subarray(0, bytes.length / 2)],
+  ['changed', (bytes) => bytes.map((byte, i) => (i === 10 ? byte ^ 0xff : byte))],
+  ['replaced by another blob', () => deflateSync('something else')],
+])('content whose file was %s is stored again', async (_, damage) => {
+  const blobs = openBlobFiles(folder)
+  const content = 'content '.repeat(100)
+  const ref = await blobs.put(content)
+  const [file = ''] = filesIn()
+  writeFileSync(file, damage(readFileSync(file)))
+  expect(await blobs.put(content)).toEqual(ref)
+  expect(Buffer.from(await blobs.get(ref)).toString()).toBe(content)
+  expect(filesIn()).toEqual([file])
+})
+
+test('a write that fails leaves nothing behind, and the next one succeeds', async () => {
+  const content = 'content'
+  const ref = await openBlobFiles(folder).put(content)
+  const [file = ''] = filesIn()
+  rmSync(file)
+  // A folder in the place of the file: the draft is written and cannot be given its name.
+  mkdirSync(join(file, 'in-the-way'), { recursive: true })
+  const blobs = openBlobFiles(folder)
+  await expect(blobs.put(content)).rejects.toThrow()
+  expect(filesIn()).toEqual([])
+  rmSync(file, { recursive: true })
+  expect(await blobs.put(content)).toEqual(ref)
+  expect(filesIn()).toEqual([file])
 })
 
 test('a damaged or missing blob is refused, never given back', async () => {

@@ -1,4 +1,5 @@
-import { mkdirSync, statfsSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, statfsSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { StateFolderError } from './state-folder-error.ts'
 
 /** File systems that Linux reaches over a network, by the magic number that statfs gives. */
@@ -15,16 +16,44 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   1196443219: 'GPFS',
 }
 
-/** Makes the state folder, for its owner alone. */
+/** Makes the state folder, for its owner alone, so that it is there after a power failure too. */
 export function makeStateFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (first !== undefined) syncNames(resolve(first), resolve(folder))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new StateFolderError(
       `${folder} cannot be made (${code}). Choose a folder that you can write to with --state.`,
       { cause: error },
     )
+  }
+}
+
+/** Writes a small file of the state folder, for its owner alone. */
+export function writeOwnFile(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // What is said about a read-only folder is said for the whole of it.
+    if (code === 'EACCES' || code === 'EROFS') throw error
+    throw new StateFolderError(
+      `${path} cannot be written (${code}). Mend that, or choose another folder with --state.`,
+      { cause: error },
+    )
+  }
+}
+
+/** A name is durable when its folder is: from the first folder that is new to the last. */
+function syncNames(first: string, last: string): void {
+  for (let path = last; path.length >= first.length; path = dirname(path)) {
+    const descriptor = openSync(dirname(path), 'r')
+    try {
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
   }
 }
 

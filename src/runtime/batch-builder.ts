@@ -15,7 +15,12 @@ export class BatchBuilder {
   readonly #rows: JournalRow[] = []
   readonly #runs = new Map<number, RunRecord>()
   readonly #agents = new Map<number, AgentRecord>()
-  readonly #inboxAdded = new Map<number, InboxEvent>()
+  /** From this order on, mail is new: what of it is handled at once is never written. */
+  readonly #firstOrder: number
+  /** By order, from the first on. Nearly all mail comes and goes here, and a map costs more. */
+  readonly #newMail: (InboxEvent | undefined)[] = []
+  #newMailCount = 0
+  readonly #inboxReplaced = new Map<number, InboxEvent>()
   readonly #inboxRemoved: number[] = []
   readonly #effectsAdded = new Map<EffectId, EffectRecord>()
   readonly #effectsRemoved: EffectId[] = []
@@ -23,15 +28,16 @@ export class BatchBuilder {
   readonly #timers = new Map<string, TimerRecord | { agent: number; name: string }>()
   readonly #accepted: EventId[] = []
 
-  constructor(id: string) {
+  constructor(id: string, firstOrder: number) {
     this.#id = id
+    this.#firstOrder = firstOrder
   }
 
   get isEmpty(): boolean {
     return (
       this.#rows.length === 0 &&
       this.#runs.size === 0 &&
-      this.#inboxAdded.size === 0 &&
+      this.#newMailCount === 0 &&
       this.#inboxRemoved.length === 0 &&
       this.#effectsRemoved.length === 0 &&
       this.#effectsWaiting.size === 0 &&
@@ -47,8 +53,11 @@ export class BatchBuilder {
     this.#runs.set(run.key, run)
   }
 
-  append(row: JournalRow, agent: AgentRecord): void {
+  addRow(row: JournalRow): void {
     this.#rows.push(row)
+  }
+
+  putAgent(agent: AgentRecord): void {
     this.#agents.set(agent.key, agent)
   }
 
@@ -57,17 +66,24 @@ export class BatchBuilder {
   }
 
   addMail(event: InboxEvent): void {
-    this.#inboxAdded.set(event.order, event)
+    this.#newMail[event.order - this.#firstOrder] = event
+    this.#newMailCount += 1
   }
 
-  removeMail(event: InboxEvent): void {
-    if (!this.#inboxAdded.delete(event.order)) this.#inboxRemoved.push(event.order)
+  removeMail({ order }: InboxEvent): void {
+    if (order >= this.#firstOrder) {
+      this.#newMail[order - this.#firstOrder] = undefined
+      this.#newMailCount -= 1
+    } else if (!this.#inboxReplaced.delete(order)) {
+      this.#inboxRemoved.push(order)
+    }
   }
 
   /** Stores how often an event was tried. */
   replaceMail(event: InboxEvent): void {
     this.removeMail(event)
-    this.addMail(event)
+    if (event.order >= this.#firstOrder) this.addMail(event)
+    else this.#inboxReplaced.set(event.order, event)
   }
 
   addEffect(effect: EffectRecord): void {
@@ -98,7 +114,7 @@ export class BatchBuilder {
       rows: this.#rows,
       runs: [...this.#runs.values()],
       agents: [...this.#agents.values()],
-      inboxAdded: [...this.#inboxAdded.values()],
+      inboxAdded: this.#mailLeft(),
       inboxRemoved: this.#inboxRemoved,
       effectsAdded: [...this.#effectsAdded.values()],
       effectsRemoved: this.#effectsRemoved,
@@ -107,5 +123,11 @@ export class BatchBuilder {
       timersRemoved: timers.filter((timer) => !('dueMs' in timer)),
       accepted: this.#accepted,
     }
+  }
+  /** Mail that was not handled in this turn. */
+  #mailLeft(): InboxEvent[] {
+    const replaced = [...this.#inboxReplaced.values()]
+    if (this.#newMailCount === 0) return replaced
+    return [...replaced, ...this.#newMail.filter((event) => event !== undefined)]
   }
 }

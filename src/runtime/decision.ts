@@ -19,7 +19,7 @@ export const DECISION_CHARS_MAX = 262_144
 export function checkDecision(decision: Decision): void {
   if (decision === null || typeof decision !== 'object') throw new TypeError('no decision')
   const { set, send, effects, cancel, timers, reason, retry } = decision
-  let chars = requireJson(listOf(cancel, 'cancel'), 'cancel')
+  let chars = cancel === undefined ? 0 : requireJson(listOf(cancel, 'cancel'), 'cancel')
   if (set !== undefined) chars += requireJson(set, 'set')
   for (const { to, type, payload } of listOf(send, 'send')) {
     chars += requireJson([to, type, payload], 'send')
@@ -30,12 +30,14 @@ export function checkDecision(decision: Decision): void {
   }
   if (reason !== undefined) chars += requireJson(reason, 'reason')
   if (retry !== undefined) chars += requireJson(retry, 'retry')
-  checkTimers(timers ?? {})
+  if (timers !== undefined) checkTimers(timers)
   if (chars <= DECISION_CHARS_MAX) return
   throw new RangeError(
     `the decision has ${chars} characters, and at most ${DECISION_CHARS_MAX} fit a row: put what is large into a blob`,
   )
 }
+
+const NONE: readonly never[] = []
 
 function checkTimers(timers: NonNullable<Decision['timers']>): void {
   for (const [name, dueMs] of Object.entries(timers)) {
@@ -47,7 +49,7 @@ function checkTimers(timers: NonNullable<Decision['timers']>): void {
 }
 
 function listOf<T>(list: readonly T[] | undefined, name: string): readonly T[] {
-  if (list === undefined) return []
+  if (list === undefined) return NONE
   if (!Array.isArray(list)) throw new TypeError(`${name} is no list`)
   return list
 }

@@ -11,7 +11,11 @@ export interface Effect {
 
 /** What a handler may use besides its effect. */
 export interface EffectContext {
-  /** Aborted at the timeout, at a stop, and when the outcome is no longer wanted. */
+  /**
+   * Aborted at the timeout, at a stop, and when the outcome is no longer wanted. A handler then has
+   * five seconds to end. One that ignores it is left behind: the effect may be tried again, and the
+   * runtime closed, while it still works.
+   */
   readonly signal: AbortSignal
   readonly blobs: BlobStore
 }

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { obedient, openStage, THINK } from '../../test/drill/obedient-role.ts'
-import { AGENT, RUN, Stage } from '../../test/drill/stage.ts'
-import { openMemoryJournal } from '../../test/simulation/memory-journal.ts'
+import { AGENT, RUN } from '../../test/drill/stage.ts'
 import { EFFECT_FINISHED } from '../agents/role.ts'
 import type { AgentId, EffectId } from '../agents/values.ts'
-import { JournalError } from './journal.ts'
 
 const MINUTE_MS = 60_000
 
@@ -30,9 +28,12 @@ describe('runs', () => {
         think: {
           run: async (_, { signal }) => {
             calls.push('run')
-            signal.addEventListener('abort', () => calls.push('aborted'))
             await new Promise<void>((resolve) => {
               finish = resolve
+              signal.addEventListener('abort', () => {
+                calls.push('aborted')
+                resolve()
+              })
             })
             return { ok: true, value: null }
           },
@@ -57,7 +58,7 @@ describe('runs', () => {
   test('a stopped run stays stopped over a restart', async () => {
     const { stage } = await openStage(obedient(), { handlers: slow })
     await stage.runtime.stop(RUN)
-    await stage.runtime.close()
+    await stage.close()
     await stage.open()
     await stage.deliver('do', { set: { x: 1 } })
     await stage.runtime.idle()
@@ -91,6 +92,70 @@ describe('runs', () => {
   })
 })
 
+describe('work that is cancelled', () => {
+  /** A stage whose handler ends so long after its abort, and a record of when each run began and ended. */
+  async function openSlow(endsAfterMs: number) {
+    const record: string[] = []
+    let count = 0
+    const say = (what: string) => record.push(`${stage.clock.elapsedMs} ${what}`)
+    const { stage } = await openStage(obedient(), {
+      handlers: {
+        think: {
+          run: async (_, { signal }) => {
+            count += 1
+            const run = count
+            say(`run ${run} begins`)
+            await new Promise((resolve) => signal.addEventListener('abort', resolve))
+            await stage.clock.delay(endsAfterMs)
+            say(`run ${run} ends`)
+            return { ok: true, value: null }
+          },
+        },
+      },
+    })
+    await stage.deliver('do', THINK)
+    return { stage, record }
+  }
+
+  test('has ended before the effect runs again: stop and resume make no two at once', async () => {
+    const { stage, record } = await openSlow(2_000)
+    await stage.runtime.stop(RUN)
+    await stage.runtime.resume(RUN)
+    await stage.pass(1_000)
+    await stage.runtime.stop(RUN)
+    await stage.runtime.resume(RUN)
+    await stage.pass(3_000)
+    expect(record).toEqual(['0 run 1 begins', '2000 run 1 ends', '2000 run 2 begins'])
+  })
+
+  test('and never ends is waited for five seconds', async () => {
+    const { stage, record } = await openSlow(1e9)
+    await stage.runtime.stop(RUN)
+    await stage.runtime.resume(RUN)
+    await stage.pass(4_999)
+    expect(record).toEqual(['0 run 1 begins'])
+    await stage.pass(1)
+    expect(record).toEqual(['0 run 1 begins', '5000 run 2 begins'])
+  })
+
+  test('of a run that stays stopped is not begun again', async () => {
+    const { stage, record } = await openSlow(2_000)
+    await stage.runtime.stop(RUN)
+    await stage.pass(10_000)
+    expect(record).toEqual(['0 run 1 begins', '2000 run 1 ends'])
+  })
+
+  test.each([
+    [2_000, 2_000],
+    [1e9, 5_000],
+  ])('and ends after %i ms is waited for by close for %i ms', async (endsAfterMs, closedMs) => {
+    const { stage, record } = await openSlow(endsAfterMs)
+    await stage.close()
+    expect(stage.clock.elapsedMs).toBe(closedMs)
+    expect(record.filter((line) => line.includes('begins'))).toHaveLength(1)
+  })
+})
+
 describe('a restart', () => {
   test('asks whether an effect was carried out already, before it is carried out again', async () => {
     const asked: string[] = []
@@ -107,7 +172,7 @@ describe('a restart', () => {
     })
     await stage.deliver('do', THINK)
     expect(asked).toEqual([])
-    await stage.runtime.close()
+    await stage.close()
     await stage.open()
     await stage.pass(10)
     expect(asked).toHaveLength(1)
@@ -123,7 +188,7 @@ describe('a restart', () => {
     const { stage } = await openStage(obedient(), { handlers: { think: { run } } })
     await stage.deliver('do', THINK)
     await stage.runtime.stop(RUN)
-    await stage.runtime.close()
+    await stage.close()
     await stage.open()
     await stage.pass(1_000)
     expect(runs).toBe(1)
@@ -144,7 +209,7 @@ describe('a restart', () => {
     })
     await stage.deliver('do', THINK)
     const idle = stage.runtime.idle()
-    await stage.runtime.close()
+    await stage.close()
     await idle
     await stage.runtime.idle()
   })
@@ -171,7 +236,7 @@ describe('answers from outside', () => {
     const { stage } = await openStage()
     await stage.deliver('do', { effects: [{ kind: 'ask_human', input: { question: 'Which?' } }] })
     await stage.pass(3 * 24 * 60 * MINUTE_MS)
-    await stage.runtime.close()
+    await stage.close()
     await stage.open()
     const [question] = stage.disk.contents.effects.keys()
     expect(await stage.runtime.answer(question as EffectId, 'this one')).toBe('accepted')
@@ -220,50 +285,5 @@ describe('answers from outside', () => {
     await stage.deliver('do', { cancel: [question as string] })
     expect(await stage.runtime.answer(question as EffectId, 'late')).toBe('not_open')
     expect(stage.lastRow()?.body.cancelled).toEqual([question])
-  })
-})
-
-describe('a journal that fails', () => {
-  /** A stage whose journal can be made to fail. */
-  async function openFailing() {
-    const trouble: { fault?: 'full' | 'damaged' } = {}
-    const stage: Stage = new Stage(obedient())
-    const plain = openMemoryJournal(stage.disk)
-    const journal = {
-      ...plain,
-      commit: async (batch: Parameters<typeof plain.commit>[0]) => {
-        if (trouble.fault) throw new JournalError(trouble.fault, `it is ${trouble.fault}`)
-        return plain.commit(batch)
-      },
-    }
-    const failing: Stage = new Stage(obedient(), { journal })
-    Object.assign(failing, { disk: stage.disk })
-    await failing.open()
-    return { stage: failing, trouble }
-  }
-
-  test('for a while is waited for: nothing is acknowledged until it is durable', async () => {
-    const { stage, trouble } = await openFailing()
-    trouble.fault = 'full'
-    let acknowledged = false
-    void stage.deliver('do', { set: { x: 1 } }).then(() => (acknowledged = true))
-    await stage.pass(MINUTE_MS)
-    expect(acknowledged).toBe(false)
-    expect(stage.runtime.health()).toEqual({ state: 'waiting_for_journal', error: 'it is full' })
-    delete trouble.fault
-    await stage.pass(10_000)
-    expect(acknowledged).toBe(true)
-    expect(stage.runtime.health()).toEqual({ state: 'well' })
-    expect(stage.agent().data).toEqual({ x: 1 })
-  })
-
-  test('for good ends the runtime: what is not durable is refused, what was stays', async () => {
-    const { stage, trouble } = await openFailing()
-    await stage.deliver('do', { set: { x: 1 } })
-    trouble.fault = 'damaged'
-    await expect(stage.deliver('do', { set: { x: 2 } })).rejects.toThrow('it is damaged')
-    expect(stage.runtime.health()).toEqual({ state: 'failed', error: 'it is damaged' })
-    await expect(stage.deliver('do', { set: { x: 3 } })).rejects.toThrow('the runtime is closed')
-    expect(stage.agent().data).toEqual({ x: 1 })
   })
 })

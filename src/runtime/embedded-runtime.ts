@@ -14,6 +14,8 @@ import {
 } from './handle.ts'
 import type { Journal } from './journal.ts'
 import { Memory } from './memory.ts'
+import type { StartedEffect } from './open-effects.ts'
+import { PatientJournal } from './patient-journal.ts'
 import type { EffectRecord, RunStatus } from './records.ts'
 import type { Resident } from './residents.ts'
 import type { Delivery, Health, Runtime } from './runtime.ts'
@@ -44,36 +46,44 @@ export interface RuntimeParts {
 
 /** Opens the runtime of one process on a journal, and goes on with what the journal holds. */
 export async function openEmbeddedRuntime(parts: RuntimeParts): Promise<Runtime> {
-  const memory = await Memory.recover(parts.journal, parts.roles)
-  const runtime = new EmbeddedRuntime(parts, memory)
+  const journal = new PatientJournal(parts.journal, parts.clock)
+  const memory = await Memory.recover(journal, parts.roles)
+  const runtime = new EmbeddedRuntime(parts, journal, memory)
   runtime.begin()
   return runtime
 }
 
 class EmbeddedRuntime implements Runtime {
   readonly #parts: RuntimeParts
+  readonly #journal: PatientJournal
   readonly #memory: Memory
   readonly #executor: Executor
   readonly #limits: Limits
   readonly #suspension: SuspensionPolicy
   readonly #loop: TurnLoop
   readonly #watch: ServiceWatch
+  /** The work on effects until it has ended, also on effects that are no longer open. */
+  readonly #works = new Map<AbortController, Promise<void>>()
 
-  constructor(parts: RuntimeParts, memory: Memory) {
+  constructor(parts: RuntimeParts, journal: PatientJournal, memory: Memory) {
     this.#parts = parts
+    this.#journal = journal
     this.#memory = memory
-    this.#executor = new Executor({ services: {}, ...parts })
     this.#limits = { ...DEFAULT_LIMITS, ...parts.limits }
+    const runningMax = this.#limits.effectsRunningMax
+    this.#executor = new Executor({ services: {}, ...parts, runningMax })
     this.#suspension = { ...DEFAULT_SUSPENSION, ...parts.suspension }
     this.#loop = new TurnLoop({
-      journal: parts.journal,
+      journal,
       clock: parts.clock,
       newId: parts.newId,
       memory,
       limits: this.#limits,
       publish: (turn) => this.#publish(turn),
     })
-    this.#loop.signal.addEventListener('abort', () => memory.effects.abortAll())
+    this.#loop.signal.addEventListener('abort', () => {
+      for (const work of this.#works.keys()) work.abort()
+    })
     this.#watch = new ServiceWatch({
       clock: parts.clock,
       executor: this.#executor,
@@ -93,7 +103,7 @@ class EmbeddedRuntime implements Runtime {
   }
 
   createRun(id: RunId, config: JsonObject): Promise<void> {
-    return this.#loop.submit([], (turn) => {
+    return this.#loop.submit(undefined, (turn) => {
       if (this.#memory.runs.has(id)) return
       const key = this.#memory.nextRunKey
       this.#memory.nextRunKey += 1
@@ -102,7 +112,7 @@ class EmbeddedRuntime implements Runtime {
   }
 
   createAgent({ id, run, role }: { id: AgentId; run: RunId; role: string }): Promise<void> {
-    return this.#loop.submit([id], (turn) => {
+    return this.#loop.submit(id, (turn) => {
       if (this.#memory.residents.get(id) !== undefined) return
       const runRecord = this.#memory.runs.get(run)
       const roleRecord = this.#memory.roleNamed(role)
@@ -117,15 +127,14 @@ class EmbeddedRuntime implements Runtime {
     const admit = (turn: Turn): 'accepted' | 'duplicate' | 'no_agent' => {
       const resident = this.#memory.residents.get(agent)
       if (resident === undefined) return 'no_agent'
-      if (turn.seen.has(id)) return 'duplicate'
+      if (turn.knows(id)) return 'duplicate'
       this.#requireFit(payload)
       if (RESERVED_TYPES.has(type)) throw new TypeError(`the event type ${type} is the runtime's`)
-      turn.seen.add(id)
-      turn.batch.accept(id)
+      turn.accept(id)
       turn.mail(resident, { id, type, payload })
       return 'accepted'
     }
-    return this.#loop.submit([agent], admit, id)
+    return this.#loop.submit(agent, admit, id)
   }
 
   answer(id: EffectId, value: Json) {
@@ -140,7 +149,7 @@ class EmbeddedRuntime implements Runtime {
       turn.finishEffect(effect, { ok: true, value }, resident)
       return 'accepted'
     }
-    return this.#loop.submit(open === undefined ? [] : [open.agentId], admit)
+    return this.#loop.submit(open?.agentId, admit)
   }
 
   pause(run: RunId): Promise<void> {
@@ -155,7 +164,7 @@ class EmbeddedRuntime implements Runtime {
   async resume(run: RunId): Promise<void> {
     this.#probeBeforeTimeouts()
     await this.#setStatus(run, 'running')
-    const { agentsWithMail } = await this.#parts.journal.recover()
+    const { agentsWithMail } = await this.#journal.recover()
     for (const agent of agentsWithMail) this.#memory.residents.markReady(agent)
     this.#startEffectsOf(run)
     this.#watch.check()
@@ -163,7 +172,7 @@ class EmbeddedRuntime implements Runtime {
   }
 
   revive(agent: AgentId): Promise<void> {
-    return this.#loop.submit([agent], (turn) => {
+    return this.#loop.submit(agent, (turn) => {
       const resident = this.#memory.residents.get(agent)
       if (resident === undefined) throw new Error(`no agent ${agent}`)
       if (resident.record.halted) turn.mail(resident, this.#urgent(REVIVED, null))
@@ -178,8 +187,9 @@ class EmbeddedRuntime implements Runtime {
     return this.#loop.idle()
   }
 
-  close(): Promise<void> {
-    return this.#loop.end()
+  async close(): Promise<void> {
+    await this.#loop.end()
+    await Promise.all(this.#works.values())
   }
 
   /** The services may have come back meanwhile: nobody's suspension times out before they are asked. */
@@ -202,7 +212,7 @@ class EmbeddedRuntime implements Runtime {
   }
 
   #setStatus(id: RunId, status: RunStatus): Promise<void> {
-    return this.#loop.submit([], (turn) => {
+    return this.#loop.submit(undefined, (turn) => {
       const run = this.#memory.runs.get(id)
       if (run === undefined) throw new Error(`no run ${id}`)
       turn.putRun({ ...run, status })
@@ -223,19 +233,25 @@ class EmbeddedRuntime implements Runtime {
   #startEffect(id: EffectId): void {
     const effect = this.#memory.effects.get(id)
     if (effect === undefined || !this.#memory.isRunning(effect.run)) return
-    if (this.#isAnswered(effect)) return
-    const work = this.#memory.effects.start(id)
-    if (work === undefined) return
-    const { agentId: agent, kind, input } = effect
-    void this.#executor
-      .execute({ id, agent, kind, input }, work.signal, work.repeated)
-      .then((ending) => {
-        if (this.#memory.effects.finish(id, work.signal)) this.#endEffect(effect, ending)
-      })
+    if (this.#isAnswered(effect) || this.#loop.signal.aborted) return
+    const started = this.#memory.effects.start(id)
+    if (started === undefined) return
+    this.#works.set(started.work, this.#workOn(effect, started))
   }
 
-  #endEffect(effect: EffectRecord, ending: Ending): void {
-    if (ending.kind === 'aborted' || this.#loop.signal.aborted) return
+  async #workOn(effect: EffectRecord, { work, repeated }: StartedEffect): Promise<void> {
+    const { id, agentId: agent, kind, input } = effect
+    const ending = await this.#executor.execute({ id, agent, kind, input }, work.signal, repeated)
+    this.#works.delete(work)
+    if (!this.#memory.effects.finish(id, work)) return
+    if (ending.kind !== 'aborted') return this.#endEffect(effect, ending)
+    // Its run was stopped, and may have been resumed while the work came to its end.
+    this.#startEffect(id)
+    this.#loop.wake()
+  }
+
+  #endEffect(effect: EffectRecord, ending: Exclude<Ending, { kind: 'aborted' }>): void {
+    if (this.#loop.signal.aborted) return
     const admit = (turn: Turn) => {
       const resident = this.#memory.residents.get(effect.agentId)
       if (this.#memory.effects.get(effect.id) === undefined || resident === undefined) return
@@ -248,7 +264,7 @@ class EmbeddedRuntime implements Runtime {
       const payload = { effect: effect.id, reason, deadlineMs }
       turn.mail(resident, this.#urgent(SERVICE_UNAVAILABLE, payload))
     }
-    this.#loop.submit([effect.agentId], admit).catch(() => {})
+    this.#loop.submit(effect.agentId, admit).catch(() => {})
   }
 
   #isAnswered(effect: EffectRecord): boolean {
@@ -263,7 +279,7 @@ class EmbeddedRuntime implements Runtime {
         if (resident === undefined || !this.#mayBeRestored(resident)) return
         turn.mail(resident, this.#urgent(SERVICE_RESTORED, null))
       }
-      this.#loop.submit([agent], admit).catch(() => {})
+      this.#loop.submit(agent, admit).catch(() => {})
     }
   }
 

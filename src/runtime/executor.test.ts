@@ -16,18 +16,22 @@ const later = (code: string, retryAfterMs?: number): Attempt => ({
 })
 const never: Attempt = { ok: false, error: { code: 'refused', message: 'no', retry: 'never' } }
 
+/** A handler that hangs ends when it is aborted; a deaf one never does. */
+type Answer = Attempt | 'hang' | 'deaf' | 'throw'
+
 /** An executor on a clock that the test owns, whose handler gives these answers in turn. */
-function setUp(answers: (Attempt | 'hang' | 'throw')[], handler: Partial<EffectHandler> = {}) {
+function setUp(answers: Answer[], handler: Partial<EffectHandler> = {}, runningMax = 9) {
   const clock = new SimClock()
   const calls: number[] = []
   const startedMs = clock.nowMs()
   const think: EffectHandler = {
     policy: { retryDelayMs: 1_000, attemptsMax: 3, timeoutMs: 10_000, ...handler.policy },
-    run: async () => {
+    run: async (_, context) => {
       calls.push(clock.nowMs() - startedMs)
       const answer = answers[Math.min(calls.length, answers.length) - 1]
       if (answer === 'throw') throw new Error('it threw')
-      return answer === 'hang' || answer === undefined ? new Promise(() => {}) : answer
+      if (answer === 'deaf' || answer === undefined) return new Promise(() => {})
+      return answer === 'hang' ? untilAborted(context.signal) : answer
     },
     ...(handler.serviceOf && { serviceOf: handler.serviceOf }),
     ...(handler.recognise && { recognise: handler.recognise }),
@@ -35,8 +39,12 @@ function setUp(answers: (Attempt | 'hang' | 'throw')[], handler: Partial<EffectH
   const services: Record<string, Service> = {
     model: { concurrencyMax: 2, probe: async () => true },
   }
-  const parts = { handlers: { think }, services, blobs, clock, random: () => 0.5 }
+  const parts = { handlers: { think }, services, blobs, clock, random: () => 0.5, runningMax }
   return { clock, calls, executor: new Executor(parts) }
+}
+
+function untilAborted(signal: AbortSignal): Promise<Attempt> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(never)))
 }
 
 /** Lets time pass until the promise settles. */
@@ -53,7 +61,7 @@ const signal = () => new AbortController().signal
 const failed = (code: string) => ({ kind: 'finished', result: { ok: false, error: { code } } })
 
 describe('an effect without a service', () => {
-  test.each<[string, (Attempt | 'hang' | 'throw')[], object, number[]]>([
+  test.each<[string, Answer[], object, number[]]>([
     ['succeeds at once', [done], { result: done }, [0]],
     [
       'is tried again, each wait twice the last, with jitter',
@@ -69,6 +77,12 @@ describe('an effect without a service', () => {
       ['hang', done],
       { result: done },
       [0, 10_750],
+    ],
+    [
+      'that is deaf to its abort is given five seconds to end before the next try',
+      ['deaf', done],
+      { result: done },
+      [0, 15_750],
     ],
     ['that throws is an outcome, not a crash', ['throw'], failed('handler_threw'), [0]],
   ])('%s', async (_, answers, ending, times) => {
@@ -102,16 +116,83 @@ describe('an effect without a service', () => {
     expect(again.calls).toEqual([])
   })
 
-  test.each<[string, (Attempt | 'hang')[]]>([
-    ['while it runs', ['hang']],
-    ['while it waits for the next try', [later('busy')]],
-  ])('is cancelled %s', async (_, answers) => {
+  test('is not begun when it was cancelled while it was to be recognised', async () => {
+    const { clock, calls, executor } = setUp([done], {
+      recognise: async () => {
+        await clock.delay(1_000)
+        return undefined
+      },
+    })
+    const end = new AbortController()
+    clock.after(500, () => end.abort())
+    const ending = await finish(clock, executor.execute(effect, end.signal, true))
+    expect(ending).toEqual({ kind: 'aborted' })
+    expect(calls).toEqual([])
+  })
+
+  test.each<[string, Answer[], number]>([
+    ['while it runs', ['hang'], 500],
+    ['while it waits for the next try', [later('busy')], 500],
+    ['and waited for, at most five seconds', ['deaf'], 5_500],
+  ])('is cancelled %s', async (_, answers, endMs) => {
     const { clock, executor } = setUp(answers)
     const end = new AbortController()
     clock.after(500, () => end.abort())
     const ending = await finish(clock, executor.execute(effect, end.signal, false))
     expect(ending).toEqual({ kind: 'aborted' })
+    expect(clock.elapsedMs).toBe(endMs)
+  })
+})
+
+describe('all effects together', () => {
+  const execute = (executor: Executor, agent: string, n: number, end = signal()) =>
+    executor.execute(
+      { ...effect, agent: agent as AgentId, id: `${agent}:${n}.0` as EffectId },
+      end,
+      false,
+    )
+
+  test('are no more at once than the limit, whatever they need', async () => {
+    const { clock, calls, executor } = setUp(['hang'], { policy: { attemptsMax: 1 } }, 2)
+    await finish(clock, Promise.all([1, 2, 3].map((n) => execute(executor, 'a', n))))
+    expect(calls).toEqual([0, 0, 10_000])
+  })
+
+  test('come in turns by agent: one that asks for much keeps nobody waiting', async () => {
+    const order: string[] = []
+    const clock = new SimClock()
+    const run = async ({ id }: { id: string }): Promise<Attempt> => {
+      order.push(id)
+      await clock.delay(10)
+      return done
+    }
+    const parts = { handlers: { think: { run } }, services: {}, blobs, clock, random: () => 0 }
+    const executor = new Executor({ ...parts, runningMax: 1 })
+    const many = [1, 2, 3, 4].map((n) => execute(executor, 'a', n))
+    await finish(
+      clock,
+      Promise.all([...many, execute(executor, 'b', 1), execute(executor, 'c', 1)]),
+    )
+    expect(order).toEqual(['a:1.0', 'a:2.0', 'b:1.0', 'c:1.0', 'a:3.0', 'a:4.0'])
+  })
+
+  test('do not hold a place while they wait for another try', async () => {
+    const { clock, calls, executor } = setUp([later('busy'), done], {}, 1)
+    await finish(clock, Promise.all([execute(executor, 'a', 1), execute(executor, 'b', 1)]))
+    expect(calls).toEqual([0, 0, 750])
+  })
+
+  test('that are cancelled while they wait for a place end at once and take none', async () => {
+    const { clock, calls, executor } = setUp(['hang', done], { policy: { attemptsMax: 1 } }, 1)
+    const first = execute(executor, 'a', 1)
+    const end = new AbortController()
+    const second = execute(executor, 'b', 1, end.signal)
+    const third = execute(executor, 'c', 1)
+    clock.after(500, () => end.abort())
+    expect(await finish(clock, second)).toEqual({ kind: 'aborted' })
     expect(clock.elapsedMs).toBe(500)
+    await finish(clock, Promise.all([first, third]))
+    expect(calls).toEqual([0, 10_000])
   })
 })
 

@@ -12,12 +12,17 @@ import {
   type EffectPolicy,
   type Service,
 } from './effect-handler.ts'
+import { Places } from './places.ts'
 import { ServiceGate } from './service-gate.ts'
 
 /** A wait that a service asks for is sat out when it is short; a longer one suspends the agent. */
 const WAIT_MS_MAX = 60_000
 
 const PROBE_TIMEOUT_MS = 10_000
+
+/** How long a handler that was aborted is waited for; then it is taken to have ended. */
+const ABORT_GRACE_MS = 5_000
+
 const MESSAGE_CHARS_MAX = 4_096
 
 /** How an effect ended: with a result, with its service out, or because it was not to go on. */
@@ -33,21 +38,28 @@ export interface ExecutorParts {
   readonly clock: Clock
   /** From 0 to below 1. */
   readonly random: () => number
+  /** How many effects are carried out at once, over all services; absent, any number. */
+  readonly runningMax?: number
 }
 
 /** Tries effects until they have an outcome. Never rejects. */
 export class Executor {
   readonly #parts: ExecutorParts
   readonly #gates = new Map<string, ServiceGate>()
+  readonly #places: Places
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts
+    this.#places = new Places(parts.runningMax ?? Infinity)
     for (const [name, { concurrencyMax }] of Object.entries(parts.services)) {
       this.#gates.set(name, new ServiceGate(parts.clock, concurrencyMax))
     }
   }
 
-  /** Carries an effect out. `repeated` asks the handler first whether that was done already. */
+  /**
+   * Carries an effect out. `repeated` asks the handler first whether that was done already. When it
+   * resolves, nobody works on the effect any more, except a handler that ignores its abort.
+   */
   async execute(effect: Effect, signal: AbortSignal, repeated: boolean): Promise<Ending> {
     const handler = this.#parts.handlers[effect.kind]
     if (handler === undefined) {
@@ -68,7 +80,7 @@ export class Executor {
   ): Promise<Ending> {
     const service = handler.serviceOf?.(effect)
     const gate = service === undefined ? undefined : this.#gates.get(service)
-    await gate?.enter(signal)
+    if (gate !== undefined && !(await gate.enter(effect.agent, signal))) return { kind: 'aborted' }
     try {
       return await this.#tryRepeatedly(effect, handler, signal, gate, service, repeated)
     } finally {
@@ -107,7 +119,7 @@ export class Executor {
       if (signal.aborted) return { kind: 'aborted' }
       if (gate?.isOut) return { kind: 'unavailable', reason: `${service} is out` }
       const again = repeated || attempt > 1
-      const outcome = checked(await this.#attempt(effect, handler, policy, signal, again))
+      const outcome = checked(await this.#attemptInPlace(effect, handler, policy, signal, again))
       if (outcome === 'aborted') return { kind: 'aborted' }
       if (outcome.ok) {
         gate?.succeeded()
@@ -125,6 +137,22 @@ export class Executor {
     }
   }
 
+  /** A place is held for a try, not for the waits between tries. */
+  async #attemptInPlace(
+    effect: Effect,
+    handler: EffectHandler,
+    policy: EffectPolicy,
+    signal: AbortSignal,
+    repeated: boolean,
+  ): Promise<Attempt | 'aborted'> {
+    if (!(await this.#places.enter(effect.agent, signal))) return 'aborted'
+    try {
+      return await this.#attempt(effect, handler, policy, signal, repeated)
+    } finally {
+      this.#places.leave()
+    }
+  }
+
   /** One try, with its own clock. A handler that rejects or does not return is an outcome too. */
   async #attempt(
     effect: Effect,
@@ -139,14 +167,19 @@ export class Executor {
     const timeout = sleepUntil(clock, clock.nowMs() + policy.timeoutMs, context.signal).then(() =>
       signal.aborted ? ('aborted' as const) : timedOut(policy),
     )
-    const work = async () =>
-      (repeated ? await handler.recognise?.(effect, context) : undefined) ??
-      (await handler.run(effect, context))
-    try {
-      return await Promise.race([work().catch(threw), timeout])
-    } finally {
-      end.abort()
-    }
+    const work = workOn(effect, handler, context, repeated).catch(threw)
+    const outcome = await Promise.race([work, timeout])
+    end.abort()
+    await this.#waitForEnd(work)
+    return outcome
+  }
+
+  /** Two tries of one effect never work at once, unless a handler ignores its abort for too long. */
+  async #waitForEnd(work: Promise<unknown>): Promise<void> {
+    const { clock } = this.#parts
+    const ended = new AbortController()
+    void work.then(() => ended.abort())
+    await Promise.race([work, sleepUntil(clock, clock.nowMs() + ABORT_GRACE_MS, ended.signal)])
   }
 
   #waitMs(error: AttemptError, policy: EffectPolicy, attempt: number): number {
@@ -164,6 +197,19 @@ export class Executor {
     gate.closeUntil(untilMs)
     return { kind: 'unavailable', reason, untilMs }
   }
+}
+
+async function workOn(
+  effect: Effect,
+  handler: EffectHandler,
+  context: EffectContext,
+  repeated: boolean,
+): Promise<Attempt> {
+  const known = repeated ? await handler.recognise?.(effect, context) : undefined
+  if (known !== undefined) return known
+  // Nobody waits for it any more: to begin now would be to work unwatched.
+  if (context.signal.aborted) return threw('aborted before it began')
+  return handler.run(effect, context)
 }
 
 /** A handler's answer, made fit to be stored; one that is no answer throws. */

@@ -17,6 +17,22 @@ describe('supervision', () => {
     expect(stage.agent()).toMatchObject({ state: 'WAITING', data: { next: 1 } })
   })
 
+  test('a timer whose event is set aside is over', async () => {
+    const { stage } = await openStage(
+      obedient({
+        handle: (_, { type, payload }) => {
+          if (type === 'timer_fired') throw new Error('it threw')
+          return payload as never
+        },
+      }),
+    )
+    await stage.deliver('do', { timers: { soon: stage.clock.nowMs() + 10, later: 9e15 } })
+    await stage.pass(1_000)
+    expect(stage.rows().at(-1)).toBe('set_aside timer_fired')
+    expect(Object.keys(stage.agent().timers)).toEqual(['later'])
+    expect([...stage.disk.contents.timers.values()].map(({ name }) => name)).toEqual(['later'])
+  })
+
   test.each<[string, Json]>([
     ['nothing', null],
     ['effects that are no list', { effects: 5 }],
@@ -153,7 +169,7 @@ describe('supervision', () => {
 
   test('an agent whose role this version does not have keeps its mail', async () => {
     const { stage } = await openStage()
-    await stage.runtime.close()
+    await stage.close()
     const other = new Stage(obedient({ name: 'other' }))
     Object.assign(other, { disk: stage.disk, clock: stage.clock })
     await other.open()

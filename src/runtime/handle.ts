@@ -23,6 +23,8 @@ export interface Limits {
   readonly restartWindowMs: number
   /** How many events one commit takes in; more wait for the next. */
   readonly rowsPerTurnMax: number
+  /** How many effects are carried out at once, over all services; others wait in turns by agent. */
+  readonly effectsRunningMax: number
   /** How many agents without mail are kept in memory. */
   readonly residentsMax: number
   /** The longest payload from outside, as JSON; what is larger belongs into a blob. */
@@ -34,6 +36,7 @@ export const DEFAULT_LIMITS: Limits = {
   restartsMax: 5,
   restartWindowMs: 600_000,
   rowsPerTurnMax: 1_000,
+  effectsRunningMax: 64,
   residentsMax: 512,
   payloadBytesMax: 65_536,
 }
@@ -43,6 +46,12 @@ export interface Handled {
   readonly agent: AgentRecord
   /** `null` when handling threw and the event is to be tried again. */
   readonly row: JournalRow | null
+  /** `null` when nothing is to be done but to store it. */
+  readonly asked: Asked | null
+}
+
+/** What is to be done besides storing a row. */
+export interface Asked {
   readonly messages: readonly Message[]
   readonly effects: readonly (EffectRequest & { readonly id: EffectId })[]
   /** Effects whose outcome is no longer wanted. */
@@ -72,8 +81,10 @@ export function handleEvent(
   try {
     return dispatch(role, agent, event, limits)
   } catch (error) {
-    if (event.tries + 1 < limits.eventTriesMax) return { ...nothing(agent), row: null }
-    return record(agent, event, 'set_aside', { error: String(error), payload: event.payload })
+    if (event.tries + 1 < limits.eventTriesMax) return { agent, row: null, asked: null }
+    const over = event.type === TIMER_FIRED ? timerOver(agent, event) : {}
+    const body = { error: String(error), payload: event.payload, ...over }
+    return record(agent, event, 'set_aside', body)
   }
 }
 
@@ -124,7 +135,7 @@ function behave(role: Role, agent: AgentRecord, event: InboxEvent, extra: RowBod
   const { move } = decision
   if (move !== undefined && legalTarget(role, agent, move.event) !== move.to) {
     const error = `${agent.machine} has no row ${agent.state} ${move.event} ${move.to}`
-    return record(agent, event, 'halted', { error, payload: event.payload })
+    return record(agent, event, 'halted', { error, payload: event.payload, ...extra })
   }
   return carryOut(role, agent, event, decision, extra)
 }
@@ -141,7 +152,7 @@ function carryOut(
   extra: RowBody,
 ): Handled {
   const { move } = decision
-  const effects = numberEffects(agent, decision.effects ?? [])
+  const effects = decision.effects === undefined ? [] : numberEffects(agent, decision.effects)
   const body = bodyOf(event, decision)
   if (extra.timers !== undefined || decision.timers !== undefined) {
     body.timers = { ...extra.timers, ...decision.timers }
@@ -153,17 +164,17 @@ function carryOut(
   }
   if (effects.length > 0) body.effects = effects.map(({ id, kind }) => ({ id, kind }))
   const row = rowOf(agent, event, move === undefined ? 'stayed' : 'moved', body, move)
-  return {
-    agent: applyRow(agent, row),
-    row,
-    messages: decision.send ?? [],
-    effects,
-    cancelled: decision.cancel ?? [],
-    resumesEffects: false,
-  }
+  return { agent: applyRow(agent, row), row, asked: askedBy(decision, effects) }
 }
 
-type NumberedEffect = Handled['effects'][number]
+function askedBy({ send, cancel }: Decision, effects: readonly NumberedEffect[]): Asked | null {
+  if (send === undefined && cancel === undefined && effects.length === 0) return null
+  return { ...NOTHING, messages: send ?? [], effects, cancelled: cancel ?? [] }
+}
+
+const NOTHING: Asked = { messages: [], effects: [], cancelled: [], resumesEffects: false }
+
+type NumberedEffect = Asked['effects'][number]
 
 function numberEffects(agent: AgentRecord, requests: readonly EffectRequest[]): NumberedEffect[] {
   return requests.map(({ kind, input }, i) => ({ id: effectId(agent, i), kind, input }))
@@ -197,39 +208,42 @@ function suspend(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
 }
 
 function restore(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
-  if (agent.state !== SUSPEND)
-    return { ...record(agent, event, 'stayed', {}), resumesEffects: true }
+  const asked = { ...NOTHING, resumesEffects: true }
+  if (agent.state !== SUSPEND) return { ...record(agent, event, 'stayed', {}), asked }
   const to = step(role.machine, SUSPEND, 'service_restored', agent.suspendedFrom ?? undefined)
   if (to === undefined) {
     return record(agent, event, 'halted', { error: `suspended from ${agent.suspendedFrom}` })
   }
   const body = { timers: { [SUSPENSION_TIMER]: null } }
-  const handled = record(agent, event, 'moved', body, { event: 'service_restored', to })
-  return { ...handled, resumesEffects: true }
+  return { ...record(agent, event, 'moved', body, { event: 'service_restored', to }), asked }
 }
 
 function fireTimer(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
+  const { name } = event.payload as { name: string }
+  const over = timerOver(agent, event)
+  if (over.timers === undefined) return record(agent, event, 'ignored', {})
+  if (name !== SUSPENSION_TIMER) return behave(role, agent, { ...event, payload: name }, over)
+  const target = legalTarget(role, agent, 'suspension_timed_out')
+  return target === FAILURE
+    ? endSuspension(role, agent, event, over)
+    : record(agent, event, 'ignored', over)
+}
+
+/** A timer that fired is over, whatever becomes of its event; a stale one is over already. */
+function timerOver(agent: AgentRecord, event: InboxEvent): Pick<RowBody, 'timers'> {
   const { name, epoch } = event.payload as { name: string; epoch: number }
-  if (agent.timers[name]?.epoch !== epoch) return record(agent, event, 'ignored', {})
-  if (name === SUSPENSION_TIMER) {
-    const target = legalTarget(role, agent, 'suspension_timed_out')
-    return target === FAILURE
-      ? endSuspension(role, agent, event)
-      : record(agent, event, 'ignored', {})
-  }
-  const fired = { timers: { [name]: null } }
-  return behave(role, agent, { ...event, payload: name }, fired)
+  return agent.timers[name]?.epoch === epoch ? { timers: { [name]: null } } : {}
 }
 
 /** SUSPEND to ERROR. The agent is told, so that its behaviour can go on from there. */
-function endSuspension(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
+function endSuspension(role: Role, agent: AgentRecord, event: InboxEvent, extra: RowBody): Handled {
   const decision: Decision = {
     move: { event: 'suspension_timed_out', to: FAILURE },
     send: [{ to: agent.id, type: 'suspension_timed_out', payload: null }],
     reason: 'the services did not come back in time',
   }
-  const extra = { timers: { [SUSPENSION_TIMER]: null } }
-  return { ...carryOut(role, agent, event, decision, extra), cancelled: 'all' }
+  const handled = carryOut(role, agent, event, decision, extra)
+  return { ...handled, asked: { ...NOTHING, ...handled.asked, cancelled: 'all' } }
 }
 
 /** The clean-up is done: a fresh generation, unless failures come too fast. */
@@ -253,7 +267,8 @@ function bear(
 ): Handled {
   const birth = { generation: agent.generation + 1, data: role.initialData, restartsMs }
   const to = birthState(role.machine)
-  return { ...record(agent, event, 'born', { birth }, { to }), cancelled: 'all' }
+  const asked: Asked = { ...NOTHING, cancelled: 'all' }
+  return { ...record(agent, event, 'born', { birth }, { to }), asked }
 }
 
 /** Writes a row, and asks for nothing to be done. */
@@ -265,7 +280,7 @@ function record(
   move?: { readonly event?: string; readonly to: string | null },
 ): Handled {
   const row = rowOf(agent, event, kind, body, move)
-  return { ...nothing(applyRow(agent, row)), row }
+  return { agent: applyRow(agent, row), row, asked: null }
 }
 
 function rowOf(
@@ -289,10 +304,6 @@ function rowOf(
     move: move?.event ?? null,
     body,
   }
-}
-
-function nothing(agent: AgentRecord): Omit<Handled, 'row'> {
-  return { agent, messages: [], effects: [], cancelled: [], resumesEffects: false }
 }
 
 /** The id of the i-th effect that the agent's next row asks for. */

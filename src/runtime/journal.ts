@@ -15,6 +15,7 @@ export interface Batch {
   readonly id: string
   readonly rows: readonly JournalRow[]
   readonly runs: readonly RunRecord[]
+  /** Each newer than what is stored: memory that is behind the disk must not write. */
   readonly agents: readonly AgentRecord[]
   readonly inboxAdded: readonly InboxEvent[]
   /** By order. */

@@ -1,7 +1,7 @@
 import type { Role } from '../agents/role.ts'
 import type { RunId } from '../agents/values.ts'
-import type { Journal } from './journal.ts'
 import { OpenEffects } from './open-effects.ts'
+import type { PatientJournal } from './patient-journal.ts'
 import type { RunRecord } from './records.ts'
 import { Residents } from './residents.ts'
 
@@ -20,7 +20,7 @@ export class Memory {
   /** Until then no suspension times out: the services have not been asked yet. */
   suspensionGraceUntilMs = 0
 
-  private constructor(journal: Journal, roles: readonly Role[]) {
+  private constructor(journal: PatientJournal, roles: readonly Role[]) {
     this.residents = new Residents(journal)
     for (const role of roles) {
       const revisions = this.#roles.get(role.name) ?? new Map<string, Role>()
@@ -29,7 +29,7 @@ export class Memory {
   }
 
   /** Reads the open work, so that it goes on where it was. */
-  static async recover(journal: Journal, roles: readonly Role[]): Promise<Memory> {
+  static async recover(journal: PatientJournal, roles: readonly Role[]): Promise<Memory> {
     const memory = new Memory(journal, roles)
     const recovery = await journal.recover()
     for (const run of recovery.runs) memory.runs.set(run.id, run)

@@ -13,6 +13,13 @@ interface OpenEffect {
   deadlineMs?: number
 }
 
+/** The work on an effect that begins. */
+export interface StartedEffect {
+  readonly work: AbortController
+  /** Whether it may have been carried out before. */
+  readonly repeated: boolean
+}
+
 /** The effects whose outcome is not recorded: running, waiting for a service, or for somebody outside. */
 export class OpenEffects {
   readonly #effects = new Map<EffectId, OpenEffect>()
@@ -83,39 +90,27 @@ export class OpenEffects {
   }
 
   /** Marks an effect as running, unless it is already or waits. */
-  start(id: EffectId): { signal: AbortSignal; repeated: boolean } | undefined {
+  start(id: EffectId): StartedEffect | undefined {
     const open = this.#effects.get(id)
     if (open === undefined || open.running !== undefined || open.record.waiting) return undefined
     open.running = new AbortController()
     this.#running += 1
     const { repeated } = open
     open.repeated = true
-    return { signal: open.running.signal, repeated }
+    return { work: open.running, repeated }
   }
 
-  /** The work ended by itself. False when it had been ended, or begun again, meanwhile. */
-  finish(id: EffectId, signal: AbortSignal): boolean {
+  /** The work has ended. False when the effect is no longer open. */
+  finish(id: EffectId, work: AbortController): boolean {
     const open = this.#effects.get(id)
-    if (open?.running?.signal !== signal) return false
+    if (open?.running !== work) return false
     delete open.running
     this.#running -= 1
     return true
   }
 
-  /** Ends the work on an effect; it stays open. */
+  /** Has the work on an effect end. It stays open, and running until the work has ended. */
   abort(id: EffectId): void {
-    const open = this.#effects.get(id)
-    if (open !== undefined) this.#end(open)
-  }
-
-  abortAll(): void {
-    for (const open of this.#effects.values()) this.#end(open)
-  }
-
-  #end(open: OpenEffect): void {
-    if (open.running === undefined) return
-    open.running.abort()
-    delete open.running
-    this.#running -= 1
+    this.#effects.get(id)?.running?.abort()
   }
 }

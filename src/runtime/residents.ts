@@ -1,7 +1,8 @@
 import type { AgentId } from '../agents/values.ts'
 import { SUSPEND } from '../machines/suspend.ts'
 import { REVIVED } from './handle.ts'
-import type { Journal, LoadedAgent } from './journal.ts'
+import type { LoadedAgent } from './journal.ts'
+import type { PatientJournal } from './patient-journal.ts'
 import type { AgentRecord, InboxEvent } from './records.ts'
 
 /** An agent in memory, with the mail that waits for it in order, urgent mail apart. */
@@ -13,12 +14,12 @@ export interface Resident {
 
 /** The agents that are in memory because they have something to do, or had a moment ago. */
 export class Residents {
-  readonly #journal: Journal
+  readonly #journal: PatientJournal
   readonly #residents = new Map<AgentId, Resident>()
   /** Those that have mail, in memory or in the journal, in the order of their turns. */
   readonly #ready = new Set<AgentId>()
 
-  constructor(journal: Journal) {
+  constructor(journal: PatientJournal) {
     this.#journal = journal
   }
 
@@ -73,14 +74,13 @@ export class Residents {
     if (excess <= 0) return
     for (const [id, resident] of this.#residents) {
       if (excess <= 0) return
-      if (resident.mail.length > 0 || resident.urgent.length > 0) continue
+      if (hasMail(resident)) continue
       this.#residents.delete(id)
       excess -= 1
     }
   }
 
   #admit({ record, inbox }: LoadedAgent): void {
-    if (this.#residents.has(record.id)) return
     const urgent = inbox.filter((event) => event.urgent)
     this.#residents.set(record.id, { record, urgent, mail: inbox.filter((e) => !e.urgent) })
   }
@@ -96,11 +96,16 @@ export function putBackMail(resident: Resident, event: InboxEvent): void {
   ;(event.urgent ? resident.urgent : resident.mail).unshift(event)
 }
 
+export function hasMail({ urgent, mail }: Resident): boolean {
+  return urgent.length > 0 || mail.length > 0
+}
+
 /** Takes the event that the agent is to handle next, if there is one that it may handle now. */
 export function takeMail({ record, urgent, mail }: Resident): InboxEvent | undefined {
   if (record.halted) {
     const index = urgent.findIndex((event) => event.type === REVIVED)
     return index < 0 ? undefined : urgent.splice(index, 1)[0]
   }
-  return urgent.shift() ?? (record.state === SUSPEND ? undefined : mail.shift())
+  if (urgent.length > 0) return urgent.shift()
+  return record.state === SUSPEND ? undefined : mail.shift()
 }

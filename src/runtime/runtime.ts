@@ -43,6 +43,6 @@ export interface Runtime {
   health(): Health
   /** Resolves when nothing is left to do but to wait: for timers, services, people or events. */
   idle(): Promise<void>
-  /** Stops without losing anything. */
+  /** Stops without losing anything, and waits a while for the work under way to end. */
   close(): Promise<void>
 }

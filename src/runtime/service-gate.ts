@@ -1,4 +1,5 @@
 import { type Clock, sleepUntil } from './clock.ts'
+import { Places } from './places.ts'
 
 /** Failures in a row, over all agents, after which a service is taken to be out. */
 const FAILURES_MAX = 5
@@ -6,15 +7,13 @@ const FAILURES_MAX = 5
 /** What all effects of one service share: a limit, a moment to wait for, and a circuit breaker. */
 export class ServiceGate {
   readonly #clock: Clock
-  readonly #concurrencyMax: number
-  readonly #queue: (() => void)[] = []
-  #inUse = 0
+  readonly #places: Places
   #closedUntilMs = 0
   #failures = 0
 
   constructor(clock: Clock, concurrencyMax = Infinity) {
     this.#clock = clock
-    this.#concurrencyMax = concurrencyMax
+    this.#places = new Places(concurrencyMax)
   }
 
   /** Whether the breaker is open: nobody needs to ask, the answer is known. */
@@ -27,22 +26,20 @@ export class ServiceGate {
     return this.#clock.nowMs() < this.#closedUntilMs
   }
 
-  /** Waits for a place and until the service may be asked again; aborted, it may come early. */
-  async enter(signal: AbortSignal): Promise<void> {
-    if (this.#inUse >= this.#concurrencyMax) {
-      await new Promise<void>((resolve) => this.#queue.push(resolve))
-    } else {
-      this.#inUse += 1
-    }
+  /**
+   * Waits for a place, in turns by key, and until the service may be asked again. False when the
+   * signal was aborted before there was a place; one that is aborted later may come early.
+   */
+  async enter(key: string, signal: AbortSignal): Promise<boolean> {
+    if (!(await this.#places.enter(key, signal))) return false
     while (!signal.aborted && this.isClosed) {
       await sleepUntil(this.#clock, this.#closedUntilMs, signal)
     }
+    return true
   }
 
   leave(): void {
-    const next = this.#queue.shift()
-    if (next === undefined) this.#inUse -= 1
-    else next()
+    this.#places.leave()
   }
 
   /** Nobody asks before that time: one agent's 429 is everybody's. */

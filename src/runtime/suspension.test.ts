@@ -74,7 +74,7 @@ describe('suspension', () => {
     stage.serviceUp = false
     await stage.deliver('do', THINK)
     await stage.pass(1_000)
-    await stage.runtime.close()
+    await stage.close()
     await stage.open()
     await stage.pass(MINUTE_MS)
     expect(stage.agent().state).toBe('SUSPEND')
@@ -88,7 +88,7 @@ describe('suspension', () => {
     stage.serviceUp = false
     await stage.deliver('do', THINK)
     await stage.pass(1_000)
-    await stage.runtime.close()
+    await stage.close()
     await stage.pass(60 * MINUTE_MS)
     stage.serviceUp = true
     await stage.open()

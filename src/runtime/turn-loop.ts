@@ -1,18 +1,20 @@
 import type { AgentId, EventId } from '../agents/values.ts'
 import type { Clock } from './clock.ts'
-import { commitDurably } from './commit.ts'
 import type { Limits } from './handle.ts'
-import type { Journal } from './journal.ts'
 import type { Memory } from './memory.ts'
+import type { PatientJournal } from './patient-journal.ts'
 import type { Health } from './runtime.ts'
 import { Turn } from './turn.ts'
 
 const TIMERS_PER_TURN_MAX = 1_000
 
+/** Events that an agent handles before it is the next one's turn. */
+const EVENTS_PER_GO = 16
+
 /** Something for the next turn to take in. It is settled when that turn's batch is durable. */
 interface Arrival {
-  /** The agents that must be in memory for it. */
-  readonly agents: readonly AgentId[]
+  /** The agent that must be in memory for it. */
+  readonly agent: AgentId | undefined
   /** An id from outside, to be looked up among those accepted before. */
   readonly eventId: EventId | undefined
   admit(turn: Turn): unknown
@@ -21,7 +23,7 @@ interface Arrival {
 }
 
 export interface TurnLoopParts {
-  readonly journal: Journal
+  readonly journal: PatientJournal
   readonly clock: Clock
   readonly newId: () => string
   readonly memory: Memory
@@ -38,7 +40,7 @@ export class TurnLoop {
   readonly #idleWaiters: (() => void)[] = []
   #running: Promise<void> = Promise.resolve()
   #wake: () => void = () => {}
-  #health: Health = { state: 'well' }
+  #failure: string | undefined
 
   constructor(parts: TurnLoopParts) {
     this.#parts = parts
@@ -50,7 +52,10 @@ export class TurnLoop {
   }
 
   get health(): Health {
-    return this.#health
+    if (this.#failure !== undefined) return { state: 'failed', error: this.#failure }
+    const { trouble } = this.#parts.journal
+    if (trouble !== undefined) return { state: 'waiting_for_journal', error: trouble }
+    return { state: 'well' }
   }
 
   begin(): void {
@@ -59,6 +64,7 @@ export class TurnLoop {
 
   async end(): Promise<void> {
     this.#end.abort()
+    this.#parts.journal.giveUp()
     this.wake()
     await this.#running
   }
@@ -69,11 +75,11 @@ export class TurnLoop {
   }
 
   /** Has `admit` called in the next turn; resolves with its result when that turn is durable. */
-  submit<T>(agents: readonly AgentId[], admit: (turn: Turn) => T, eventId?: EventId): Promise<T> {
+  submit<T>(agent: AgentId | undefined, admit: (turn: Turn) => T, eventId?: EventId): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#end.signal.aborted) return reject(new Error('the runtime is closed'))
-      this.#arrivals.push({ agents, admit, resolve, reject, eventId })
-      this.wake()
+      this.#arrivals.push({ agent, admit, resolve, reject, eventId })
+      this.#wake()
     })
   }
 
@@ -132,7 +138,7 @@ export class TurnLoop {
       await this.#handleMail(turn)
       await this.#commit(turn)
 
-      for (const [i, arrival] of arrivals.entries()) settle(arrival, results[i])
+      for (let i = 0; i < arrivals.length; i += 1) settle(arrivals[i] as Arrival, results[i])
       this.#parts.publish(turn)
       this.#parts.memory.residents.evict(this.#parts.limits.residentsMax)
     } catch (error) {
@@ -144,13 +150,13 @@ export class TurnLoop {
   async #beginTurn(arrivals: readonly Arrival[]): Promise<Turn> {
     const { journal, clock, newId, memory, limits } = this.#parts
     const ids: EventId[] = []
-    const agents = new Set<AgentId>()
-    for (const arrival of arrivals) {
-      if (arrival.eventId !== undefined) ids.push(arrival.eventId)
-      for (const agent of arrival.agents) agents.add(agent)
+    const absent = new Set<AgentId>()
+    for (const { agent, eventId } of arrivals) {
+      if (eventId !== undefined) ids.push(eventId)
+      if (agent !== undefined && memory.residents.get(agent) === undefined) absent.add(agent)
     }
     const seen = new Set(ids.length === 0 ? [] : await journal.seen(ids))
-    await memory.residents.load(agents)
+    await memory.residents.load(absent)
     // Whole milliseconds are what is stored.
     return new Turn(newId(), Math.floor(clock.nowMs()), seen, memory, limits)
   }
@@ -169,17 +175,19 @@ export class TurnLoop {
 
   /** Lets agents handle events in turns, until nothing is left or the batch is large enough. */
   async #handleMail(turn: Turn): Promise<void> {
-    while (turn.batch.rowCount < this.#parts.limits.rowsPerTurnMax) {
-      await this.#parts.memory.residents.loadReady()
+    const { residents } = this.#parts.memory
+    const { rowsPerTurnMax } = this.#parts.limits
+    while (turn.batch.rowCount < rowsPerTurnMax) {
+      await residents.loadReady()
       let handled = 0
       for (;;) {
-        const resident = this.#parts.memory.residents.takeReady()
+        const room = rowsPerTurnMax - turn.batch.rowCount
+        const resident = room > 0 ? residents.takeReady() : undefined
         if (resident === undefined) break
-        if (turn.handleNext(resident)) handled += 1
-        if (turn.batch.rowCount >= this.#parts.limits.rowsPerTurnMax) break
+        handled += turn.handleMail(resident, Math.min(room, EVENTS_PER_GO))
       }
       await this.#deliverUnread(turn)
-      if (handled === 0 && !this.#parts.memory.residents.hasReady) return
+      if (handled === 0 && !residents.hasReady) return
     }
   }
 
@@ -191,17 +199,12 @@ export class TurnLoop {
   }
 
   async #commit(turn: Turn): Promise<void> {
-    if (turn.batch.isEmpty) return
-    const { journal, clock } = this.#parts
-    await commitDurably(journal, turn.batch.build(), clock, this.#end.signal, (error) => {
-      this.#health = { state: 'waiting_for_journal', error }
-    })
-    this.#health = { state: 'well' }
+    if (!turn.batch.isEmpty) await this.#parts.journal.commit(turn.batch.build())
   }
 
   #fail(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
-    this.#health = { state: 'failed', error: message }
+    this.#failure = message
     this.#end.abort()
     this.#rejectArrivals(error instanceof Error ? error : new Error(message))
     for (const resolve of this.#idleWaiters.splice(0)) resolve()

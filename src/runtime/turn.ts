@@ -2,10 +2,10 @@ import { EFFECT_FINISHED, type Role, TIMER_FIRED } from '../agents/role.ts'
 import type { AgentId, EffectId, EffectResult, EventId, Json } from '../agents/values.ts'
 import { BatchBuilder } from './batch-builder.ts'
 import { applyRow, unborn } from './fold.ts'
-import { birthRow, type Handled, handleEvent, type Limits, SUSPENSION_TIMER } from './handle.ts'
+import { type Asked, birthRow, handleEvent, type Limits, SUSPENSION_TIMER } from './handle.ts'
 import type { Memory } from './memory.ts'
 import type { AgentRecord, EffectRecord, InboxEvent, RunRecord, TimerRecord } from './records.ts'
-import { putBackMail, putMail, type Resident, takeMail } from './residents.ts'
+import { hasMail, putBackMail, putMail, type Resident, takeMail } from './residents.ts'
 
 /** An event on its way into a mailbox. */
 export interface Mail {
@@ -31,19 +31,18 @@ const UNDELIVERABLE = 'undeliverable'
 export class Turn {
   readonly batch: BatchBuilder
   readonly nowMs: number
-  /** Ids from outside that were accepted before, in an earlier turn or in this one. */
-  readonly seen: Set<EventId>
   /** Effects that may run once the turn is durable, and work that is then to be ended. */
   readonly started: EffectId[] = []
   readonly ended: AbortController[] = []
   readonly #memory: Memory
   readonly #limits: Limits
+  readonly #seen: Set<EventId>
   readonly #unread: Letter[] = []
 
   constructor(id: string, nowMs: number, seen: Set<EventId>, memory: Memory, limits: Limits) {
-    this.batch = new BatchBuilder(id)
+    this.batch = new BatchBuilder(id, memory.nextOrder)
     this.nowMs = nowMs
-    this.seen = seen
+    this.#seen = seen
     this.#memory = memory
     this.#limits = limits
   }
@@ -51,6 +50,17 @@ export class Turn {
   putRun(run: RunRecord): void {
     this.#memory.runs.set(run.id, run)
     this.batch.putRun(run)
+  }
+
+  /** Whether an id from outside was accepted before, in an earlier turn or in this one. */
+  knows(id: EventId): boolean {
+    return this.#seen.has(id)
+  }
+
+  /** Remembers an id from outside for good. */
+  accept(id: EventId): void {
+    this.#seen.add(id)
+    this.batch.accept(id)
   }
 
   createAgent(id: AgentId, run: RunRecord, role: Role): void {
@@ -66,7 +76,8 @@ export class Turn {
     const row = birthRow(role, unborn(identity), this.nowMs)
     const record = applyRow(unborn(identity), row)
     this.#memory.residents.put(record)
-    this.batch.append(row, record)
+    this.batch.addRow(row)
+    this.batch.putAgent(record)
   }
 
   /** Puts an event into a resident's mailbox, and into the journal unless it is handled in this turn. */
@@ -120,26 +131,17 @@ export class Turn {
     })
   }
 
-  /** Lets an agent handle its next event, if it may. False when there was none. */
-  handleNext(resident: Resident): boolean {
+  /** Lets an agent handle what waits for it, up to so many events. Gives how many it handled. */
+  handleMail(resident: Resident, eventsMax: number): number {
     const role = this.#memory.roleOf(resident.record)
-    if (role === undefined || !this.#memory.isRunning(resident.record.run)) return false
-    const event = takeMail(resident)
-    if (event === undefined) return false
-    const handled = handleEvent(role, resident.record, event, this.#limits)
-    if (handled.row === null) {
-      const tried = { ...event, tries: event.tries + 1 }
-      putBackMail(resident, tried)
-      this.batch.replaceMail(tried)
-    } else {
-      this.#moveTimers(resident.record, handled.agent)
-      resident.record = handled.agent
-      this.batch.removeMail(event)
-      this.batch.append(handled.row, handled.agent)
-      this.#carryOut(handled, handled.row.agentSeq)
+    if (role === undefined || !this.#memory.isRunning(resident.record.run)) return 0
+    for (let handled = 0; handled < eventsMax; handled += 1) {
+      const event = takeMail(resident)
+      if (event === undefined) return handled
+      this.#handle(role, resident, event)
     }
-    this.#memory.residents.markReady(resident.record.id)
-    return true
+    if (hasMail(resident)) this.#memory.residents.markReady(resident.record.id)
+    return eventsMax
   }
 
   /** The messages whose addressees have to be brought into memory first. */
@@ -158,7 +160,23 @@ export class Turn {
     if (resident !== undefined) this.mail(resident, { id: mail.id, type: UNDELIVERABLE, payload })
   }
 
-  #carryOut({ agent, messages, effects, cancelled, resumesEffects }: Handled, seq: number) {
+  #handle(role: Role, resident: Resident, event: InboxEvent): void {
+    const { row, agent, asked } = handleEvent(role, resident.record, event, this.#limits)
+    if (row === null) {
+      const tried = { ...event, tries: event.tries + 1 }
+      putBackMail(resident, tried)
+      this.batch.replaceMail(tried)
+      return
+    }
+    this.#moveTimers(resident.record, agent)
+    resident.record = agent
+    this.batch.removeMail(event)
+    this.batch.addRow(row)
+    this.batch.putAgent(agent)
+    if (asked !== null) this.#carryOut(agent, asked)
+  }
+
+  #carryOut(agent: AgentRecord, { messages, effects, cancelled, resumesEffects }: Asked): void {
     const open = this.#memory.effects.ofAgent(agent.id)
     const gone = cancelled === 'all' ? open.map(({ id }) => id) : cancelled
     for (const id of gone) if (this.#memory.effects.get(id)?.agentId === agent.id) this.#close(id)
@@ -184,7 +202,7 @@ export class Turn {
       }
     }
     messages.forEach(({ to, type, payload }, i) => {
-      const mail = { id: `${agent.id}:${seq}.m${i}` as EventId, type, payload }
+      const mail = { id: `${agent.id}:${agent.seq}.m${i}` as EventId, type, payload }
       const letter = { sender: agent.id, to, mail }
       if (this.#memory.residents.get(to) === undefined) this.#unread.push(letter)
       else this.deliver(letter)

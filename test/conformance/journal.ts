@@ -79,6 +79,31 @@ export function describeJournal(name: string, makePlace: () => Promise<JournalPl
       expect(await journal.readRows(RUN, 0, 10)).toHaveLength(2)
     })
 
+    test('refuses a snapshot that is not newer than what is stored, with all of its batch', async () => {
+      const agent = await populate()
+      const next = rowOf(agent)
+      await journal.commit(batchOf({ rows: [next.row], agents: [next.agent] }))
+      const mail = [mailOf(agent, 1)]
+      for (const stale of [agent, next.agent]) {
+        const batch = batchOf({ rows: [next.row], agents: [stale], inboxAdded: mail })
+        await expect(journal.commit(batch)).rejects.toThrow(/is older than what is stored/)
+      }
+      expect(await journal.readRows(RUN, 0, 10)).toHaveLength(2)
+      expect(await journal.loadAgents([agent.id])).toEqual([{ record: next.agent, inbox: [] }])
+    })
+
+    test('writes many rows in one batch, in their order', async () => {
+      let agent = await populate()
+      const rows = Array.from({ length: 37 }, () => {
+        const next = rowOf(agent)
+        agent = next.agent
+        return next.row
+      })
+      await journal.commit(batchOf({ rows, agents: [agent] }))
+      const stored = await journal.readRows(RUN, 1, 100)
+      expect(stored.map(({ seq, ...row }) => row)).toEqual(rows)
+    })
+
     test('keeps mail in the order of acceptance, until it is removed', async () => {
       const agent = await populate()
       const mail = [3, 1, 2].map((order) => mailOf(agent, order))

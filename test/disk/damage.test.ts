@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { AgentId } from '../../src/agents/values.ts'
 import { refuseNetworkFileSystem } from '../../src/journal/file-system.ts'
 import { openDatabase } from '../../src/journal/sqlite/driver.ts'
 import {
@@ -72,6 +73,19 @@ describe('a damaged database', () => {
     await expect(opening).rejects.toMatchObject({ name: 'JournalError', fault: 'damaged' })
     await expect(opening).rejects.toThrow(/the database is damaged; nothing was changed.*backup/)
     expect(readFileSync(file).equals(bytes)).toBe(true)
+  })
+
+  test('that is found out later is told in the same words', async () => {
+    const bytes = readFileSync(file)
+    const page = bytes.lastIndexOf('agent-1notebook')
+    expect(page, 'the page with the agents is in the file').toBeGreaterThan(0)
+    bytes.fill(0xff, page - (page % 4_096), page - (page % 4_096) + 100)
+    writeFileSync(file, bytes)
+    const journal = await openSqliteJournal(folder)
+    const reading = journal.loadAgents(['agent-1' as AgentId])
+    await expect(reading).rejects.toMatchObject({ name: 'JournalError', fault: 'damaged' })
+    await expect(reading).rejects.toThrow(/the database is damaged/)
+    await journal.close()
   })
 
   test('that is no database at all is refused', async () => {

@@ -11,6 +11,9 @@ import type { EventName } from '../../src/machines/events.ts'
 import type { Machine } from '../../src/machines/machine.ts'
 import { Random } from './random.ts'
 
+/** The kind of effects that are never to be carried out twice: their handler recognises them. */
+export const DRILL_ONCE = 'drill_once'
+
 const OVERLAY = ['service_unavailable', 'service_restored', 'suspension_timed_out']
 const WALK_MOVES_MAX = 12
 const TIMER_MS_MAX = 90_000
@@ -24,8 +27,8 @@ interface PlannedMove {
 
 /**
  * A role that obeys a real machine without thinking: told to start, it plans a random legal walk to
- * a terminal state, and lets an effect, a timer or a message trigger each move. It keeps account of
- * what it was told, so that a test can see whether anything was lost, repeated or swapped.
+ * a terminal state, and lets an effect, a timer or a message trigger each move. Told a note, it
+ * counts it and sets a timer again.
  */
 export function drillRole(machine: Machine, recycles: boolean): Role {
   return {
@@ -51,9 +54,11 @@ function handle(machine: Machine, agent: AgentView, event: AgentEvent): Decision
       return { move: { event: 'merged', to: 'NOWHERE' } }
     case 'suspension_timed_out':
       return afterFailure(machine, agent, event)
-    case 'echo':
     case TIMER_FIRED:
+      if (event.payload === 'poison') throw new Error('poisoned')
+      if (event.payload === 'nap') return { set: { naps: Number(agent.data.naps ?? 0) + 1 } }
       return advance(agent, event)
+    case 'echo':
     case EFFECT_FINISHED:
       return advance(agent, event)
     default:
@@ -93,29 +98,25 @@ function afterFailure(machine: Machine, agent: AgentView, event: AgentEvent): De
 function trigger(id: AgentId, data: JsonObject, event: AgentEvent): Decision {
   const random = new Random(Number(data.seed))
   switch (random.below(4)) {
-    case 0:
-      return {
-        timers: {
-          step: event.atMs + random.below(random.chance(0.1) ? LONG_TIMER_MS_MAX : TIMER_MS_MAX),
-        },
-      }
+    case 0: {
+      const step = event.atMs + random.below(random.chance(0.1) ? LONG_TIMER_MS_MAX : TIMER_MS_MAX)
+      return { timers: { step, ...(random.chance(0.2) && { poison: event.atMs + 1_000 }) } }
+    }
     case 1:
       return { send: [{ to: data.peer as AgentId, type: 'poke', payload: { from: id } }] }
-    default:
+    case 2:
       return { effects: [{ kind: 'drill', input: { seed: random.below(1e9) } }] }
+    default:
+      return { effects: [{ kind: DRILL_ONCE, input: { seed: random.below(1e9) } }] }
   }
 }
 
-/** Counts the notes, and those that came out of their order. */
+/** Counts the notes, and puts off the nap that follows them. */
 function takeNote(agent: AgentView, event: AgentEvent): Decision {
-  const number = Number(field(event, 'number'))
-  const inOrder = number > Number(agent.data.lastNote ?? 0)
+  const napMs = new Random(Number(field(event, 'seed'))).below(TIMER_MS_MAX)
   return {
-    set: {
-      lastNote: number,
-      notes: Number(agent.data.notes ?? 0) + 1,
-      ...(!inOrder && { disorder: `${number} after ${agent.data.lastNote}` }),
-    },
+    set: { notes: Number(agent.data.notes ?? 0) + 1 },
+    timers: { nap: event.atMs + napMs },
   }
 }
 
@@ -141,7 +142,10 @@ function planWalk(
     const homeward = exits.filter(
       (exit) => distance(machine, exit.after) < distance(machine, place),
     )
-    const { move, after } = random.pick(moves.length < wander ? exits : homeward)
+    // Away from the end while it wanders, or most walks would see little of their machine.
+    const inward = exits.filter((exit) => !isTerminal(machine, exit.after.state))
+    const onward = inward.length > 0 ? inward : exits
+    const { move, after } = random.pick(moves.length < wander ? onward : homeward)
     moves.push(move)
     place = after
   }
@@ -170,8 +174,18 @@ function isTerminal(machine: Machine, state: string | null): boolean {
   return state !== null && machine.terminal.includes(state)
 }
 
+/** By machine and place; a walk asks for the same ones again and again. */
+const distances = new Map<string, number>()
+
 /** Moves to the nearest terminal state. */
 function distance(machine: Machine, from: Place): number {
+  const key = `${machine.name} ${from.state} ${from.origin}`
+  const known = distances.get(key) ?? findDistance(machine, from)
+  distances.set(key, known)
+  return known
+}
+
+function findDistance(machine: Machine, from: Place): number {
   let places = [from]
   for (let moves = 0; moves < 50; moves += 1) {
     if (places.some(({ state }) => isTerminal(machine, state))) return moves

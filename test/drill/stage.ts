@@ -49,6 +49,18 @@ export class Stage {
     await this.runtime.createAgent({ id: AGENT, run: RUN, role: this.#role.name })
   }
 
+  /** Closes the runtime, and lets the time pass that it waits for handlers. */
+  async close(): Promise<void> {
+    let closed = false
+    const closing = this.runtime.close().then(() => {
+      closed = true
+    })
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (closed || !this.clock.advance()) return closing
+    }
+  }
+
   deliver(type: string, payload: Json = null, agent = AGENT) {
     this.#events += 1
     return this.runtime.deliver({ id: `e${this.#events}` as EventId, agent, type, payload })

@@ -11,6 +11,7 @@ import {
 } from '../../src/journal/sqlite/sqlite-journal.ts'
 import type { StoredRow } from '../../src/runtime/records.ts'
 import { replay } from '../../src/runtime/replay.ts'
+import { DRILL_ONCE } from '../drill/drill-role.ts'
 import { Random } from '../drill/random.ts'
 
 const KILLS = Number(process.env.SLIPWAY_KILLS ?? 200)
@@ -94,9 +95,14 @@ test(`${KILLS} kills: nothing acknowledged is lost, no outcome is recorded twice
   const known = new Set<string>(rows.map((row) => row.eventId))
   expect([...acknowledged].filter((id) => !known.has(id))).toEqual([])
 
-  const asked = new Set<string>(rows.flatMap((row) => (row.body.effects ?? []).map(({ id }) => id)))
+  const asked = new Map<string, string>(
+    rows.flatMap((row) => (row.body.effects ?? []).map(({ id, kind }) => [id, kind])),
+  )
   const carriedOut = readFileSync(join(folder, 'carried-out.log'), 'utf8').trim().split('\n')
   expect(carriedOut.filter((id) => !asked.has(id))).toEqual([])
+  const once = carriedOut.filter((id) => asked.get(id) === DRILL_ONCE)
+  expect(once.length).toBeGreaterThan(KILLS / 4)
+  expect(new Set(once).size, 'what is recognised is carried out once').toBe(once.length)
 
   recoveriesMs.sort((a, b) => a - b)
   const p99Ms = recoveriesMs[Math.floor(recoveriesMs.length * 0.99)] ?? Infinity

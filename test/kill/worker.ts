@@ -3,7 +3,7 @@
  * journal holds, delivers events of its own, and says on standard output what was acknowledged.
  * `node worker.js <folder> <first event> <events>`; with 0 events it comes to rest and ends.
  */
-import { appendFileSync, writeSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentId, EventId, RunId } from '../../src/agents/values.ts'
 import { openBlobFiles } from '../../src/journal/blob-files.ts'
@@ -12,7 +12,7 @@ import { MACHINES } from '../../src/machines/catalog.ts'
 import { type Clock, systemClock } from '../../src/runtime/clock.ts'
 import type { EffectHandler } from '../../src/runtime/effect-handler.ts'
 import { openEmbeddedRuntime } from '../../src/runtime/embedded-runtime.ts'
-import { drillRole } from '../drill/drill-role.ts'
+import { DRILL_ONCE, drillRole } from '../drill/drill-role.ts'
 
 const RUN = 'run-1' as RunId
 const EPOCH_MS = 1_700_000_000_000
@@ -29,14 +29,24 @@ const fastClock: Clock = {
     systemClock.wakeAt(Math.ceil(EPOCH_MS + (timeMs - EPOCH_MS) / SPEED), wake),
 }
 
+const log = join(folder, 'carried-out.log')
 const blobs = openBlobFiles(join(folder, 'blobs'))
 const carryOut: EffectHandler = {
   policy: { timeoutMs: 600_000 * SPEED },
   async run(effect) {
     const large = effect.id.endsWith('7.0')
     const blob = large ? await blobs.put(`transcript of ${effect.id} `.repeat(100)) : {}
-    appendFileSync(join(folder, 'carried-out.log'), `${effect.id}\n`)
+    appendFileSync(log, `${effect.id}\n`)
     return { ok: true, value: { ...blob } }
+  },
+}
+
+/** What was done outside is known outside, also to the next process. */
+const carryOutOnce: EffectHandler = {
+  ...carryOut,
+  async recognise({ id }) {
+    const done = existsSync(log) && readFileSync(log, 'utf8').includes(`${id}\n`)
+    return done ? { ok: true, value: null } : undefined
   },
 }
 
@@ -45,7 +55,7 @@ const runtime = await openEmbeddedRuntime({
   journal,
   blobs,
   roles: MACHINES.map((machine) => drillRole(machine, machine.id !== 'architect')),
-  handlers: { drill: carryOut, clean_up: carryOut },
+  handlers: { drill: carryOut, [DRILL_ONCE]: carryOutOnce, clean_up: carryOut },
   clock: fastClock,
   newId: () => crypto.randomUUID(),
   random: Math.random,

@@ -6,7 +6,7 @@ import type { IsolationLevel } from '../../src/effects/sandbox/sandbox.ts'
 import { buildWorker, openRemote, type RemoteIsolation } from './remote-isolation.ts'
 import { inSandbox, isRunning, makeFolder, sleepMark } from './subject.ts'
 
-const KILLS = Number(process.env.SLIPWAY_SANDBOX_KILLS ?? 8)
+const KILLS = Number(process.env.SLIPWAY_SANDBOX_KILLS ?? 5)
 
 const uid = process.getuid?.() ?? 0
 let worker: ReturnType<typeof buildWorker>

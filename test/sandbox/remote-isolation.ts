@@ -93,6 +93,7 @@ function askThrough(child: ChildProcess) {
   let last = 0
   const wait = (id: number) =>
     new Promise<unknown>((resolve, reject) => {
+      if (hasEnded(child)) reject(new Error('the worker has ended'))
       waiting.set(id, ({ value, error }) => (error ? reject(new Error(error)) : resolve(value)))
       child.once('exit', (code) => reject(new Error(`the worker ended with ${code}`)))
     })
@@ -105,14 +106,18 @@ function askThrough(child: ChildProcess) {
       const answer = wait(last)
       // Who is killed answers nothing, and that is no failure.
       answer.catch(() => {})
-      child.send({ id: last, order })
+      child.send({ id: last, order }, () => {})
       return { id: last, answer }
     },
   }
 }
 
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
 function ended(child: ChildProcess, end: () => void): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  if (hasEnded(child)) return Promise.resolve()
   const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   end()
   return exit

@@ -8,6 +8,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
 import type { Ended } from '../../src/effects/process/command.ts'
 import type {
   Isolation,
@@ -79,21 +80,50 @@ export async function inSandbox(
   settings: Partial<SandboxSettings>,
   use: (place: Place) => Promise<void>,
 ): Promise<void> {
-  const workspace = makeWorkspace(subject)
-  const sandbox = await subject.isolation().open({ workspace, access: 'write', ...settings })
-  const sh: Place['sh'] = (script, more) =>
-    sandbox.run({
-      argv: ['sh', '-c', script],
-      timeoutMs: 20_000,
-      outputBytesMax: 100_000,
-      ...more,
-    })
+  const place = await openPlace(subject, settings)
   try {
-    await use({ workspace, sandbox, sh })
+    await use(place)
   } finally {
-    await sandbox.close()
+    await place.sandbox.close()
   }
 }
+
+/** One sandbox for all tests of a group: opening one takes longer than most of them. */
+export function sharedPlace(subject: Subject): Place {
+  let place: Place | undefined
+  const opened = () => {
+    if (place === undefined) throw new Error('the sandbox is not open yet')
+    return place
+  }
+  beforeAll(async () => {
+    place = await openPlace(subject, {})
+  })
+  afterAll(() => place?.sandbox.close())
+  return {
+    get workspace() {
+      return opened().workspace
+    },
+    get sandbox() {
+      return opened().sandbox
+    },
+    sh: (...args) => opened().sh(...args),
+  }
+}
+
+async function openPlace(subject: Subject, settings: Partial<SandboxSettings>): Promise<Place> {
+  const workspace = makeWorkspace(subject)
+  const sandbox = await subject.isolation().open({ workspace, access: 'write', ...settings })
+  const limits = { timeoutMs: 20_000, outputBytesMax: 100_000 }
+  const sh: Place['sh'] = (script, more) =>
+    sandbox.run({ argv: ['sh', '-c', script], ...limits, ...more })
+  return { workspace, sandbox, sh }
+}
+
+/**
+ * Ends all processes that a command sees, where they are few: a sandbox that fails must not cost the
+ * machine its processes.
+ */
+export const END_ALL = '[ "$(ls -d /proc/[0-9]* | wc -l)" -lt 20 ] && kill -9 -1'
 
 /** Tries scripts one after another in one command, and says which of them succeeded. */
 export async function succeeding(
@@ -134,15 +164,19 @@ function giveTo(uid: number, folder: string): void {
   }
 }
 
-/** Whether a process of the machine has the text among its arguments. */
-export function isRunning(text: string): boolean {
-  return readdirSync('/proc').some((name) => {
+/** How many processes of the machine have the text among their arguments. */
+export function countRunning(text: string): number {
+  return readdirSync('/proc').filter((name) => {
     try {
       return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'latin1').includes(text)
     } catch {
       return false
     }
-  })
+  }).length
+}
+
+export function isRunning(text: string): boolean {
+  return countRunning(text) > 0
 }
 
 let count = 0

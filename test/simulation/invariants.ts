@@ -1,8 +1,10 @@
 import { findMachine } from '../../src/machines/catalog.ts'
 import { step } from '../../src/machines/step.ts'
+import { FAILURE } from '../../src/machines/suspend.ts'
 import { replay } from '../../src/runtime/replay.ts'
+import { DRILL_ONCE } from '../drill/drill-role.ts'
 import { openMemoryJournal } from './memory-journal.ts'
-import { RUN, type World } from './world.ts'
+import { RESTARTS, RUN, type World } from './world.ts'
 
 /** What must hold when a simulation has come to rest, and does not. */
 export async function findViolations(world: World): Promise<string[]> {
@@ -13,9 +15,13 @@ export async function findViolations(world: World): Promise<string[]> {
     ...discontinuities(world),
     ...wrongReturns(world),
     ...disorder(world),
+    ...activeInSuspension(world),
+    ...earlyTimers(world),
     ...unfinished(world),
     ...forgottenEffects(world),
     ...unfiredTimers(world),
+    ...restarts(world),
+    ...repetitions(world),
     ...(await foldDiffers(world)),
   ]
 }
@@ -44,7 +50,6 @@ function handledTwice(world: World): string[] {
 
 function illegalMoves(world: World): string[] {
   return world.disk.contents.rows.flatMap((row) => {
-    if (row.kind === 'halted') return [`${row.agentId} was halted: ${row.body.error}`]
     if (row.kind !== 'moved') return row.kind === 'born' || row.from === row.to ? [] : ['moved?']
     const machine = findMachine(row.agentId.slice('agent-'.length))
     const to = machine && step(machine, row.from, row.move ?? '', row.to ?? '')
@@ -80,11 +85,40 @@ function wrongReturns(world: World): string[] {
   })
 }
 
-/** Notes come to an agent in the order in which they were acknowledged. */
+/** Events from outside are handled by each agent in the order in which they were accepted. */
 function disorder(world: World): string[] {
-  return world.disk.contents.rows.flatMap(({ agentId, body }) =>
-    body.set?.disorder === undefined ? [] : [`${agentId} got note ${body.set.disorder}`],
+  const { accepted, rows } = world.disk.contents
+  const places = new Map([...accepted].map((id, place) => [id, place]))
+  const last = new Map<string, number>()
+  return rows.flatMap(({ agentId, eventId }) => {
+    const place = places.get(eventId)
+    if (place === undefined) return []
+    const before = last.get(agentId) ?? -1
+    last.set(agentId, place)
+    return place > before ? [] : [`${agentId} handled ${eventId} out of order`]
+  })
+}
+
+/** A suspended agent does nothing but to wait for its services. */
+function activeInSuspension(world: World): string[] {
+  const allowed = ['service_unavailable', 'service_restored', 'timer_fired', 'revived']
+  return world.disk.contents.rows.flatMap(({ agentId, eventType, from, seq }) =>
+    from !== 'SUSPEND' || allowed.includes(eventType)
+      ? []
+      : [`row ${seq}: ${agentId} handled ${eventType} in SUSPEND`],
   )
+}
+
+/** A timer fires when its last setting is due, not by an earlier one. */
+function earlyTimers(world: World): string[] {
+  const due = new Map<string, number>()
+  return world.disk.contents.rows.flatMap(({ agentId, eventType, kind, atMs, body, seq }) => {
+    const key = (name: string) => `${agentId} ${name}`
+    const fired = eventType === 'timer_fired' && kind !== 'ignored' ? String(body.payload) : ''
+    const early = atMs < (due.get(key(fired)) ?? 0)
+    for (const [name, dueMs] of Object.entries(body.timers ?? {})) due.set(key(name), dueMs ?? 0)
+    return early ? [`row ${seq}: timer ${fired} of ${agentId} fired too early`] : []
+  })
 }
 
 /** Everybody rests: at the end, or where agents wait for work, with nothing planned. */
@@ -94,6 +128,7 @@ function unfinished(world: World): string[] {
     const rests = agent.state === null || machine?.terminal.includes(agent.state)
     const waits = agent.state === machine?.initial
     const planned = (agent.data.moves ?? []) as readonly unknown[]
+    if (agent.halted) return [`${agent.id} is halted`]
     if ((rests || waits) && planned.length === 0) return []
     return [`${agent.id} is stuck in ${agent.state} with ${planned.length} moves to make`]
   })
@@ -119,9 +154,40 @@ function forgottenEffects(world: World): string[] {
   return [...open, ...lost]
 }
 
+/** No timer is left, neither to fire nor in an agent's memory. */
 function unfiredTimers(world: World): string[] {
-  return [...world.disk.contents.timers.values()].map(
-    (timer) => `timer ${timer.name} of ${timer.agentId} never fired`,
+  const { timers, agents } = world.disk.contents
+  return [
+    ...[...timers.values()].map(({ name, agentId }) => `timer ${name} of ${agentId} never fired`),
+    ...[...agents.values()].flatMap((agent) =>
+      Object.keys(agent.timers).map((name) => `${agent.id} still has timer ${name}`),
+    ),
+  ]
+}
+
+/** After failures an agent is born again as often as is allowed, and halted when it would be more. */
+function restarts(world: World): string[] {
+  const restartsMs = new Map<string, number[]>()
+  const states = new Map<string, string | null>()
+  return world.disk.contents.rows.flatMap(({ agentId, kind, eventType, atMs, to, body }) => {
+    const failed = states.get(agentId) === FAILURE
+    states.set(agentId, to)
+    if (kind !== 'born' && kind !== 'halted') return []
+    // What once lay too far back is forgotten, though a clock that is set back brings it near.
+    const recent = (restartsMs.get(agentId) ?? []).filter(
+      (ms) => ms > atMs - RESTARTS.restartWindowMs,
+    )
+    const isDue = failed && recent.length >= RESTARTS.restartsMax
+    if (kind === 'halted') return isDue ? [] : [`${agentId} was halted: ${body.error}`]
+    restartsMs.set(agentId, eventType === 'revived' ? [] : failed ? [...recent, atMs] : recent)
+    return isDue && eventType !== 'revived' ? [`${agentId} was restarted too often`] : []
+  })
+}
+
+/** What its handler recognises is carried out once, whatever happens. */
+function repetitions(world: World): string[] {
+  return [...world.carriedOut].flatMap(([id, { kind, count }]) =>
+    kind === DRILL_ONCE && count > 1 ? [`${id} was carried out ${count} times`] : [],
   )
 }
 

@@ -11,6 +11,7 @@ interface Totals {
   seeds: number
   rows: number
   crashes: number
+  halts: number
   failed: number[]
   readonly hits: Record<string, number>
 }
@@ -51,12 +52,13 @@ function printFailure(outcome: Outcome): void {
 
 async function runSeeds(first: number, count: number, mutation: Mutation): Promise<Totals> {
   const hits = Object.fromEntries(Object.keys(FAULTS).map((fault) => [fault, 0]))
-  const totals: Totals = { seeds: 0, rows: 0, crashes: 0, failed: [], hits }
+  const totals: Totals = { seeds: 0, rows: 0, crashes: 0, halts: 0, failed: [], hits }
   for (let seed = first; seed < first + count; seed += 1) {
     const outcome = await simulate(seed, mutation)
     totals.seeds += 1
     totals.rows += outcome.rows
     totals.crashes += outcome.crashes
+    totals.halts += outcome.halts
     for (const [fault, n] of Object.entries(outcome.hits)) hits[fault] = (hits[fault] ?? 0) + n
     if (outcome.violations.length > 0) {
       if (totals.failed.length === 0) printFailure(outcome)
@@ -83,11 +85,12 @@ async function main(): Promise<number> {
     const hits = Object.entries(totals.hits).map(
       ([fault, n]) => `  ${String(n).padStart(7)} ${fault}`,
     )
-    const { seeds, rows, crashes, failed } = totals
+    const { seeds, rows, crashes, halts, failed } = totals
     const verdict =
       failed.length === 0 ? 'none failed' : `${failed.length} FAILED: ${failed.join(', ')}`
     process.stdout.write(`faults injected:\n${hits.join('\n')}\n`)
-    process.stdout.write(`${seeds} seeds, ${rows} rows, ${crashes} crashes, ${verdict}\n`)
+    const size = `${seeds} seeds, ${rows} rows, ${crashes} crashes, ${halts} halts`
+    process.stdout.write(`${size}, ${verdict}\n`)
   }
   return totals.failed.length > 0 ? 1 : 0
 }

@@ -75,6 +75,11 @@ class Contents {
   }
 }
 
+/** A copy that shares nothing with its original; what is stored is JSON. */
+export function copyOf(batch: Batch): Batch {
+  return JSON.parse(JSON.stringify(batch))
+}
+
 /** A journal on a disk of memory, for simulations: fast, and a crash can be had at any point. */
 export function openMemoryJournal(disk: MemoryDisk): Journal {
   const timersByDue = () => [...disk.contents.timers.values()].sort((a, b) => a.dueMs - b.dueMs)
@@ -105,7 +110,13 @@ export function openMemoryJournal(disk: MemoryDisk): Journal {
     },
     async commit(batch) {
       if (!open) throw new JournalError('lost', 'the journal is closed')
-      if (disk.contents.lastBatch !== batch.id) disk.write(structuredClone(batch))
+      if (disk.contents.lastBatch !== batch.id) {
+        for (const { id, seq } of batch.agents) {
+          if (seq > (disk.contents.agents.get(id)?.seq ?? 0)) continue
+          throw new Error(`row ${seq} of ${id} is older than what is stored`)
+        }
+        disk.write(copyOf(batch))
+      }
       disk.sync()
     },
     async seen(ids) {

@@ -1,6 +1,7 @@
 import type { AgentId } from '../../src/agents/values.ts'
 import type { RuntimeParts } from '../../src/runtime/embedded-runtime.ts'
 import type { Batch, Journal } from '../../src/runtime/journal.ts'
+import { copyOf } from './memory-journal.ts'
 import type { Mutation, World } from './world.ts'
 
 /** A journal that keeps something of every batch to itself. */
@@ -21,7 +22,7 @@ function torn(journal: Journal, world: World): Journal {
       const rest = { inboxRemoved: [], effectsAdded: [], effectsRemoved: [], timersSet: [] }
       await journal.commit({ ...batch, ...rest, id: `${batch.id}-a` })
       await world.clock.delay(3)
-      await journal.commit({ ...batch, rows: [], id: batch.id })
+      await journal.commit({ ...batch, rows: [], agents: [], id: batch.id })
     },
   }
 }
@@ -65,14 +66,14 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'fsync is dropped': {
     journal: (journal, world) => ({
       ...journal,
-      commit: async (batch) => world.disk.write(structuredClone(batch)),
+      commit: async (batch) => world.disk.write(copyOf(batch)),
     }),
   },
   'the commit is acknowledged before it is done, so effects run before it': {
     journal: (journal, world) => ({
       ...journal,
       commit: async (batch) => {
-        world.clock.after(400, () => void journal.commit(batch))
+        world.clock.after(400, () => void journal.commit(batch).catch(() => {}))
       },
     }),
   },
@@ -81,7 +82,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     journal: (journal, world) => ({
       ...journal,
       commit: async (batch) => {
-        world.disk.write(structuredClone(batch))
+        world.disk.write(copyOf(batch))
         world.disk.sync()
       },
     }),

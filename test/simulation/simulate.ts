@@ -3,7 +3,8 @@ import { findViolations } from './invariants.ts'
 import { type Mutation, RUN, World } from './world.ts'
 
 const EVENTS = 60
-const STEPS_MAX = 12_000
+// Three times what a seed needs.
+const STEPS_MAX = 6_000
 
 /** What a simulation showed. */
 export interface Outcome {
@@ -12,6 +13,8 @@ export interface Outcome {
   readonly violations: readonly string[]
   readonly hits: Readonly<Record<string, number>>
   readonly crashes: number
+  /** How often an agent was halted, because it failed too often. */
+  readonly halts: number
   readonly rows: number
   readonly trace: readonly string[]
 }
@@ -19,28 +22,32 @@ export interface Outcome {
 /** Runs one seeded simulation to its end and checks what must hold. */
 export async function simulate(seed: number, mutation?: Mutation): Promise<Outcome> {
   const world = new World(seed, mutation)
+  world.onHalted = (agent) => void revive(world, agent)
   void world.boot()
   scheduleEvents(world)
   scheduleTroubles(world)
   const rested = await runToRest(world)
-  const violations = rested ? await findViolations(world) : ['it never came to rest']
+  if (rested) world.violations.push(...(await findViolations(world)))
+  else if (world.violations.length === 0) world.violations.push('it never came to rest')
   return {
     seed,
     hash: world.traceHash,
-    violations: [...world.violations, ...violations],
+    violations: world.violations,
     hits: world.faults.hits,
     crashes: world.crashes,
+    halts: world.disk.contents.rows.filter((row) => row.kind === 'halted').length,
     rows: world.disk.contents.rows.length,
     trace: world.trace,
   }
 }
 
-/** Lets time pass until nobody waits for anything. */
+/** Lets time pass until nobody waits for anything, or something is wrong already. */
 async function runToRest(world: World): Promise<boolean> {
-  for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+  for (let steps = 0; steps < STEPS_MAX && world.violations.length === 0; steps += 1) {
     // All promises that can settle now do, before time passes.
     await new Promise((resolve) => setImmediate(resolve))
     if (!world.clock.advance()) return true
+    world.watch.passed()
   }
   return false
 }
@@ -48,18 +55,12 @@ async function runToRest(world: World): Promise<boolean> {
 /** Somebody outside delivers events, each until it is acknowledged, and some once more. */
 function scheduleEvents(world: World): void {
   const { random, agents } = world
-  const notes = new Map<AgentId, number>()
   for (let i = 0; i < EVENTS; i += 1) {
     const id = `event-${i}` as EventId
     const agent = random.pick(agents)
     const poisoned = world.faults.strikes('event_poisoned')
     const type = poisoned ? 'poison' : random.chance(0.5) ? 'start' : 'note'
-    let payload: Json = { seed: random.below(1e9), peer: random.pick(agents) }
-    if (type === 'note') {
-      const number = (notes.get(agent) ?? 0) + 1
-      notes.set(agent, number)
-      payload = { number }
-    }
+    const payload: Json = { seed: random.below(1e9), peer: random.pick(agents) }
     world.clock.after(i * 20_000 + random.below(15_000), () => {
       void deliver(world, id, agent, type, payload)
     })
@@ -74,20 +75,20 @@ async function deliver(
   payload: Json,
 ): Promise<void> {
   world.sent.set(id, { id, agent, type, acknowledged: false })
+  const ask = () =>
+    withPatience(world, async () => world.runtime?.deliver({ id, agent, type, payload }))
+  const acceptedTwice = `${id} was accepted twice`
   for (;;) {
-    const answer = await withPatience(world, async () =>
-      world.runtime?.deliver({ id, agent, type, payload }),
-    )
-    if (answer === 'accepted' || answer === 'duplicate') break
+    const doubled = world.faults.strikes('delivery_doubled')
+    const answers = await Promise.all(doubled ? [ask(), ask()] : [ask()])
+    if (answers.every((a) => a === 'accepted') && doubled) world.violations.push(acceptedTwice)
+    if (answers.some((a) => a === 'accepted' || a === 'duplicate')) break
     await world.clock.delay(500)
   }
   world.log(`acknowledged ${id}`)
   world.sent.set(id, { id, agent, type, acknowledged: true })
   if (!world.faults.strikes('delivery_repeated')) return
-  const again = await withPatience(world, async () =>
-    world.runtime?.deliver({ id, agent, type, payload }),
-  )
-  if (again === 'accepted') world.violations.push(`${id} was accepted twice`)
+  if ((await ask()) === 'accepted') world.violations.push(acceptedTwice)
 }
 
 /** The answer, or `undefined` when the process that was asked died. */
@@ -119,7 +120,7 @@ function scheduleTroubles(world: World): void {
 async function interrupt(world: World, how: 'pause' | 'stop'): Promise<void> {
   world.log(how)
   await withPatience(world, async () => world.runtime?.[how](RUN))
-  await world.clock.delay(world.random.below(120_000))
+  await world.clock.delay(world.random.below(world.random.chance(0.5) ? 120_000 : 200))
   world.log('resume')
   for (let resumed = false; !resumed; ) {
     const ask = async () => {
@@ -128,6 +129,16 @@ async function interrupt(world: World, how: 'pause' | 'stop'): Promise<void> {
     }
     resumed = (await withPatience(world, ask)) ?? false
     await world.clock.delay(500)
+  }
+}
+
+/** Somebody finds a halted agent after a while, and revives it. */
+async function revive(world: World, agent: AgentId): Promise<void> {
+  await world.clock.delay(world.random.below(300_000))
+  while (world.disk.contents.agents.get(agent)?.halted) {
+    world.log(`revive ${agent}`)
+    await withPatience(world, async () => world.runtime?.revive(agent))
+    await world.clock.delay(5_000)
   }
 }
 

@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { FAULTS } from './faults.ts'
-import { MUTATIONS } from './mutations.ts'
 import { simulate } from './simulate.ts'
 
-const SEEDS = 1_000
-const MUTATION_SEEDS_MAX = 30
+const SEEDS = Number(process.env.SLIPWAY_SEEDS ?? 600)
 
 test(`${SEEDS} seeds: nothing is lost, repeated, swapped, illegal or stuck`, {
   timeout: 300_000,
@@ -17,9 +15,10 @@ test(`${SEEDS} seeds: nothing is lost, repeated, swapped, illegal or stuck`, {
   )
   expect(stderr).toBe('')
   expect(status).toBe(0)
-  const { seeds, failed, crashes, hits } = JSON.parse(stdout)
+  const { seeds, failed, crashes, halts, hits } = JSON.parse(stdout)
   expect({ seeds, failed }).toEqual({ seeds: SEEDS, failed: [] })
   expect(crashes).toBeGreaterThan(SEEDS)
+  expect(halts).toBeGreaterThan(SEEDS / 10)
   for (const fault of Object.keys(FAULTS)) expect(hits[fault], fault).toBeGreaterThan(SEEDS / 10)
 })
 
@@ -29,14 +28,6 @@ test('the same seed gives the same trace, another seed another', async () => {
   const [first, second] = [await hashes(), await hashes()]
   expect(second).toEqual(first)
   expect(new Set(first).size).toBe(3)
-})
-
-test.each(Object.entries(MUTATIONS))('notices that %s', async (_, mutation) => {
-  for (let seed = 1; seed <= MUTATION_SEEDS_MAX; seed += 1) {
-    const { violations } = await simulate(seed, mutation)
-    if (violations.length > 0) return
-  }
-  expect.fail(`${MUTATION_SEEDS_MAX} seeds did not notice`)
 })
 
 test('a failing seed prints its trace, what was violated, and how to see it again', () => {

@@ -1,19 +1,31 @@
 import { createHash } from 'node:crypto'
 import type { AgentId, EffectId, EventId, RunId } from '../../src/agents/values.ts'
 import { MACHINES } from '../../src/machines/catalog.ts'
-import type { Attempt, Effect, EffectHandler } from '../../src/runtime/effect-handler.ts'
+import type {
+  Attempt,
+  Effect,
+  EffectContext,
+  EffectHandler,
+} from '../../src/runtime/effect-handler.ts'
 import { openEmbeddedRuntime, type RuntimeParts } from '../../src/runtime/embedded-runtime.ts'
 import { type Batch, type Journal, JournalError } from '../../src/runtime/journal.ts'
 import type { Runtime } from '../../src/runtime/runtime.ts'
-import { drillRole } from '../drill/drill-role.ts'
+import { DRILL_ONCE, drillRole } from '../drill/drill-role.ts'
 import { Random } from '../drill/random.ts'
 import { FaultPlan } from './faults.ts'
 import { MemoryDisk, openMemoryJournal } from './memory-journal.ts'
 import { SimClock } from './sim-clock.ts'
+import { Watch } from './watch.ts'
 
 export const RUN = 'run-1' as RunId
 const HOUR_MS = 3_600_000
 const OUTAGE_MS_MAX = 30 * 60_000
+/** How long the runtime waits for a handler that it aborted. */
+const ABORT_GRACE_MS = 5_000
+const EFFECTS_RUNNING_MAX = 3
+
+/** Small, so that agents are halted often; somebody revives them. */
+export const RESTARTS = { restartsMax: 1, restartWindowMs: 600_000 }
 
 /** A deliberate bug, to see whether the simulation would notice. */
 export interface Mutation {
@@ -33,7 +45,18 @@ export interface Sent {
 interface Process {
   alive: boolean
   runtime?: Runtime
+  /** The effects that it works on. */
+  readonly working: Set<EffectId>
 }
+
+/** What was done outside, which no crash undoes. */
+interface CarriedOut {
+  readonly kind: string
+  readonly count: number
+}
+
+/** Whether a handler still acts when it was told to end, or its process was killed. */
+type Acts = 'even after its end' | 'until its end'
 
 /** The production runtime on a simulated clock and disk, among simulated services. */
 export class World {
@@ -42,13 +65,15 @@ export class World {
   readonly clock = new SimClock()
   readonly disk = new MemoryDisk()
   readonly trace: string[] = []
-  /** Effects that were carried out, with how often. */
-  readonly carriedOut = new Map<EffectId, number>()
+  readonly carriedOut = new Map<EffectId, CarriedOut>()
   readonly violations: string[] = []
+  readonly watch = new Watch(this)
   readonly sent = new Map<EventId, Sent>()
   readonly agents: readonly AgentId[]
   crashes = 0
-  #process: Process = { alive: false }
+  /** Told of every agent that is halted. */
+  onHalted: (agent: AgentId) => void = () => {}
+  #process: Process = { alive: false, working: new Set() }
   #idCount = 0
   #outageUntilMs = 0
   readonly #mutation: Mutation
@@ -78,7 +103,7 @@ export class World {
 
   /** Starts a process on what the disk holds, and makes sure that its run and agents exist. */
   async boot(): Promise<void> {
-    const process: Process = { alive: true }
+    const process: Process = { alive: true, working: new Set() }
     this.#process = process
     this.log('boot')
     const journal = this.#faultyJournal(process)
@@ -115,11 +140,6 @@ export class World {
   }
 
   #parts(process: Process, journal: Journal): RuntimeParts {
-    const drill: EffectHandler = {
-      policy: { timeoutMs: 60_000, attemptsMax: 3 },
-      serviceOf: () => 'model',
-      run: (effect) => this.#carryOut(process, effect),
-    }
     return {
       journal,
       blobs: {
@@ -127,25 +147,54 @@ export class World {
         get: async () => new Uint8Array(),
       },
       roles: MACHINES.map((machine) => drillRole(machine, machine.id !== 'architect')),
-      handlers: { drill, clean_up: this.#cleanUp(process) },
+      handlers: {
+        drill: this.#drill(process),
+        [DRILL_ONCE]: this.#drillOnce(process),
+        clean_up: this.#cleanUp(process),
+      },
       services: { model: { concurrencyMax: 4, probe: async () => !this.isOut } },
       clock: this.#clockOf(process),
       newId: () => `id-${this.#idCount++}`,
       random: () => this.random.next(),
-      // Others wait for a halted agent's answer; halting is tested where nobody does.
       // Small bounds are reached often.
-      limits: { restartsMax: Infinity, rowsPerTurnMax: 3, residentsMax: 2 },
+      limits: {
+        ...RESTARTS,
+        rowsPerTurnMax: 3,
+        residentsMax: 2,
+        effectsRunningMax: EFFECTS_RUNNING_MAX,
+      },
     }
   }
 
-  /** Fails as others do, but never for good, so that nobody is halted. */
+  #drill(process: Process): EffectHandler {
+    return {
+      policy: { timeoutMs: 60_000, attemptsMax: 3 },
+      serviceOf: () => 'model',
+      run: (effect, context) => this.#work(process, effect, context, 'even after its end'),
+    }
+  }
+
+  /** Knows what it did, and does nothing after it was told to end. */
+  #drillOnce(process: Process): EffectHandler {
+    return {
+      ...this.#drill(process),
+      recognise: async ({ id }) => {
+        await this.clock.delay(this.random.below(100))
+        if (this.faults.strikes('recognition_failed')) return failLater('network')
+        return this.carriedOut.has(id) ? { ok: true, value: null } : undefined
+      },
+      run: (effect, context) => this.#work(process, effect, context, 'until its end'),
+    }
+  }
+
+  /** Fails as others do, but never for good: that would halt the agent for another reason. */
   #cleanUp(process: Process): EffectHandler {
     return {
       policy: { timeoutMs: 60_000, attemptsMax: Infinity },
-      run: async (effect) => {
-        const attempt = await this.#carryOut(process, effect).catch(() => undefined)
-        if (attempt?.ok) return attempt
-        return { ok: false, error: { code: 'busy', message: 'busy', retry: 'later' } }
+      run: async (effect, context) => {
+        const work = this.#work(process, effect, context, 'even after its end')
+        const attempt = await work.catch(() => undefined)
+        return attempt?.ok ? attempt : failLater('busy')
       },
     }
   }
@@ -161,22 +210,45 @@ export class World {
     }
   }
 
-  /** One try of an effect, with whatever can go wrong with it. */
-  async #carryOut(process: Process, effect: Effect): Promise<Attempt> {
-    if (!this.#isAskedFor(effect.id)) {
-      this.violations.push(`${effect.id} was started before the row that asks for it was durable`)
+  /** One try of an effect, watched: asked for, alone on its effect, and no more than may be at once. */
+  async #work(
+    process: Process,
+    effect: Effect,
+    { signal }: EffectContext,
+    acts: Acts,
+  ): Promise<Attempt> {
+    const { id } = effect
+    if (!this.#isAskedFor(id)) {
+      this.violations.push(`${id} was started before the row that asks for it was durable`)
     }
+    if (process.working.has(id)) this.violations.push(`${id} is worked on twice at once`)
+    process.working.add(id)
+    if (process.working.size > EFFECTS_RUNNING_MAX) this.violations.push('too many effects at once')
+    const leave = () => process.working.delete(id)
+    // Who is deaf to its abort is left behind.
+    signal.addEventListener('abort', () => this.clock.after(ABORT_GRACE_MS, leave))
+    return this.#carryOut(process, effect, signal, acts).finally(leave)
+  }
+
+  /** Whatever can go wrong with an effect. */
+  async #carryOut(
+    process: Process,
+    { id, kind }: Effect,
+    signal: AbortSignal,
+    acts: Acts,
+  ): Promise<Attempt> {
     if (this.faults.strikes('effect_rejected')) throw new Error('the handler rejected')
     const late = this.faults.strikes('outcome_delayed')
     await this.clock.delay(this.random.below(late ? 30_000 : 300))
     const failure = this.#failure()
-    if (failure !== undefined) {
-      if (failure === 'hang') return new Promise(() => {})
-      return failure
-    }
-    this.carriedOut.set(effect.id, (this.carriedOut.get(effect.id) ?? 0) + 1)
-    this.log(`carried out ${effect.id}`)
+    if (failure === 'hang') return untilAborted(signal)
+    if (failure === 'deaf') return new Promise(() => {})
+    if (failure !== undefined) return failure
+    if (acts === 'until its end' && (signal.aborted || !process.alive)) return failLater('ended')
+    this.carriedOut.set(id, { kind, count: (this.carriedOut.get(id)?.count ?? 0) + 1 })
+    this.log(`carried out ${id}`)
     if (process.alive && this.faults.strikes('crash_after_effect')) this.crash('after the effect')
+    if (this.faults.strikes('outcome_lost')) return failLater('network')
     await this.clock.delay(this.random.below(20))
     if (process.alive && this.faults.strikes('crash_before_outcome_recorded')) {
       this.crash('before the outcome is recorded')
@@ -184,19 +256,16 @@ export class World {
     return process.alive ? { ok: true, value: null } : new Promise(() => {})
   }
 
-  #failure(): Attempt | 'hang' | undefined {
-    const later = (code: string, retryAfterMs?: number): Attempt => {
-      const error = { code, message: code, retry: 'later' as const }
-      return { ok: false, error: { ...error, ...(retryAfterMs && { retryAfterMs }) } }
-    }
-    if (this.isOut) return later('overloaded')
-    if (this.faults.strikes('effect_rate_limited')) return later('rate_limited', 2_000)
+  #failure(): Attempt | 'hang' | 'deaf' | undefined {
+    if (this.isOut) return failLater('overloaded')
+    if (this.faults.strikes('effect_rate_limited')) return failLater('rate_limited', 2_000)
     if (this.faults.strikes('effect_rate_limited_for_hours')) {
-      return later('rate_limited', 2 * HOUR_MS)
+      return failLater('rate_limited', 2 * HOUR_MS)
     }
-    if (this.faults.strikes('effect_server_error')) return later('overloaded')
+    if (this.faults.strikes('effect_server_error')) return failLater('overloaded')
     if (this.faults.strikes('effect_timed_out')) return 'hang'
-    if (this.faults.strikes('effect_stream_cut')) return later('network')
+    if (this.faults.strikes('effect_deaf')) return 'deaf'
+    if (this.faults.strikes('effect_stream_cut')) return failLater('network')
     if (this.faults.strikes('effect_garbage')) {
       return { ok: false, error: { code: 'invalid_output', message: '{', retry: 'never' } }
     }
@@ -219,18 +288,23 @@ export class World {
       const answer = await ask()
       return process.alive ? answer : never
     }
+    const read = <T>(ask: () => Promise<T>): Promise<T> =>
+      guarded(() => {
+        const busy = this.faults.strikes('journal_read_busy')
+        return busy ? Promise.reject(new JournalError('busy', 'database is locked')) : ask()
+      })
     return {
       ...journal,
       recover: () =>
-        guarded(async () => {
+        read(async () => {
           const recovery = await journal.recover()
           if (this.faults.strikes('crash_in_recovery')) this.crash('in recovery')
           return recovery
         }),
-      loadAgents: (ids) => guarded(() => journal.loadAgents(ids)),
-      seen: (ids) => guarded(() => journal.seen(ids)),
-      dueTimers: (nowMs, limit) => guarded(() => journal.dueTimers(nowMs, limit)),
-      nextDueMs: () => guarded(() => journal.nextDueMs()),
+      loadAgents: (ids) => read(() => journal.loadAgents(ids)),
+      seen: (ids) => read(() => journal.seen(ids)),
+      dueTimers: (nowMs, limit) => read(() => journal.dueTimers(nowMs, limit)),
+      nextDueMs: () => read(() => journal.nextDueMs()),
       commit: (batch) => guarded(() => this.#commit(process, journal, batch)),
     }
   }
@@ -242,12 +316,25 @@ export class World {
     if (this.faults.strikes('journal_busy')) throw new JournalError('busy', 'database is locked')
     if (this.faults.strikes('journal_full')) throw new JournalError('full', 'disk is full')
     await journal.commit(batch)
+    this.watch.committed()
     for (const row of batch.rows) {
       this.log(
         `${row.agentId} ${row.agentSeq} ${row.kind} ${row.eventType} ${row.from} → ${row.to}`,
       )
+      if (row.kind === 'halted') this.onHalted(row.agentId)
     }
     if (this.faults.strikes('commit_in_doubt')) throw new JournalError('busy', 'no answer')
     if (this.faults.strikes('crash_after_commit')) this.crash('after the commit')
   }
+}
+
+function failLater(code: string, retryAfterMs?: number): Attempt {
+  const error = { code, message: code, retry: 'later' as const }
+  return { ok: false, error: { ...error, ...(retryAfterMs && { retryAfterMs }) } }
+}
+
+function untilAborted(signal: AbortSignal): Promise<Attempt> {
+  return new Promise((resolve) =>
+    signal.addEventListener('abort', () => resolve(failLater('aborted'))),
+  )
 }

@@ -117,7 +117,7 @@ describe('reading', () => {
   })
 
   test('waits for no pipe', async () => {
-    execFileSync('mkfifo', [join(folder, 'pipe')])
+    execFileSync('/usr/bin/mkfifo', [join(folder, 'pipe')])
     await expect(openInside(folder, 'pipe', 'read')).rejects.toThrow(/no plain file/)
     await expect(openInside(folder, 'pipe', 'write')).rejects.toThrow(/no plain file/)
     await expect(openInside(folder, 'pipe', 'replace')).rejects.toThrow()

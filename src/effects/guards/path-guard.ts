@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isGitFolder } from './git-guard.ts'
 
@@ -161,11 +161,11 @@ class Walk {
   async #follow(name: string, rest: string[], error: unknown): Promise<void> {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ELOOP' && code !== 'ENOTDIR' && code !== 'EMLINK') throw error
-    const place = this.#here(name)
-    if (!(await lstat(place)).isSymbolicLink()) throw error
     this.#links += 1
     if (this.#links > LINKS_MAX) throw new PathGuardError('the path has too many links')
-    const target = await readlink(place)
+    const target = await readlink(this.#here(name)).catch(() => {
+      throw error
+    })
     const parts = partsOf([this.#root], target)
     if (target.startsWith('/')) while (this.#folders.length > 1) await this.#up()
     rest.unshift(...parts)

@@ -1,6 +1,10 @@
 /** A part of a text, from its start to before its end. */
 export type Span = readonly [start: number, end: number]
 
+/** Between a name and its value, in whatever notation. */
+const IS = /["'\\]{0,4}\s{0,4}[:=]\s{0,4}["'\\]{0,4}/.source
+const TOKEN = /[\w.~+/=-]/.source
+
 /**
  * What secrets look like where their values are not known. Where there is a group, it is the end of
  * the match and the secret. Nothing here may be tried again and again over the same run of
@@ -23,7 +27,7 @@ const PATTERNS: readonly RegExp[] = [
   /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,2000}/g,
   /\bSG\.[\w-]{20,30}\.[\w-]{30,2000}/g,
   /(?<![\w-])eyJ[\w-]{8,4096}\.eyJ[\w-]{8,8192}\.[\w-]{8,4096}/g,
-  /\bauthorization["'\\]{0,4}\s{0,4}[:=]\s{0,4}["'\\]{0,4}(?:bearer|basic|token)\s{1,4}([\w.~+/=-]{8,2000})/gi,
+  new RegExp(`\\bauthorization${IS}(?:bearer|basic|token)\\s{1,4}(${TOKEN}{8,2000})`, 'gi'),
   /\b_(?:authToken|auth|password)\s{0,4}=\s{0,4}["']?([\w.~+/=-]{8,2000})/g,
   /\/\/[^\s/:@"'<>]{0,200}:([^\s/@"'<>]{3,2000})(?=@)/g,
   /:\/\/([\w-]{20,2000})(?=@)/g,
@@ -32,7 +36,7 @@ const PATTERNS: readonly RegExp[] = [
 /** Like those above, but also like words with dashes: only what has a digit counts. */
 const PATTERNS_WITH_DIGIT: readonly RegExp[] = [
   /\bsk-[\w-]{16,2000}/g,
-  /\b(?:x-api-key|x-goog-api-key|private-token)["'\\]{0,4}\s{0,4}[:=]\s{0,4}["'\\]{0,4}([\w.~+/=-]{16,2000})/gi,
+  new RegExp(`\\b(?:x-api-key|x-goog-api-key|private-token)${IS}(${TOKEN}{16,2000})`, 'gi'),
 ]
 
 /** Everything in a text that looks like a secret. */

@@ -17,8 +17,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** A program that starts the command for us, such as bubblewrap, and that we talk to besides. */
 export interface Launcher {
-  /** Written to its files from 3 on, which are then closed. */
-  readonly inputs: readonly (string | Uint8Array)[]
+  /** Written to its files from 3 on, when they are known, which are then closed. */
+  readonly inputs: readonly (string | Uint8Array | Promise<string>)[]
   /** Called with what it writes to the file after those. */
   onStatus(chunk: Buffer): void
   /** Ends what the command has left. False when it cannot know what that is, or it lives on. */
@@ -132,7 +132,9 @@ function feed(input: Writable | null, content: string | Uint8Array): void {
 function converse(child: ChildProcess, launcher: Launcher): void {
   const streams = child.stdio as readonly (Writable | Readable | null)[]
   for (const [i, input] of launcher.inputs.entries()) {
-    feed(streams[STANDARD_FILES + i] as Writable, input)
+    const stream = streams[STANDARD_FILES + i] as Writable
+    if (input instanceof Promise) void input.then((content) => feed(stream, content))
+    else feed(stream, input)
   }
   const status = streams[statusFile(launcher)] as Readable
   status.on('error', () => {})

@@ -1,4 +1,5 @@
-import type { Command, Ended } from '../process/command.ts'
+import { writeFile } from 'node:fs/promises'
+import { type Command, type Ended, notStarted } from '../process/command.ts'
 import type { Processes } from '../process/processes.ts'
 import { BubblewrapStatus } from './bubblewrap-status.ts'
 import { PRIVATE_HOME, type View } from './bubblewrap-view.ts'
@@ -8,6 +9,7 @@ import type { Namespaces } from './namespaces.ts'
 import { OpenRuns } from './open-runs.ts'
 import { watchProcesses } from './process-watch.ts'
 import type { Sandbox, SandboxCommand, SandboxLimits } from './sandbox.ts'
+import { makeSystemCallFilter } from './system-call-filter.ts'
 import type { WayOut } from './way-out.ts'
 
 /** The programs that start a command are looked for here, whatever PATH the orchestrator has. */
@@ -15,11 +17,8 @@ export const LAUNCH_ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
 }
 
-/** Joins the groups that are named before `--`, offers itself when memory is short, and goes on. */
-const JOIN = `echo 900 > /proc/self/oom_score_adj
-while [ "$1" != -- ]; do echo 0 > "$1" || exit 1; shift; done
-shift
-exec "$@"`
+const FILTER = makeSystemCallFilter()
+const ARGUMENTS_FILE = 3
 
 /** What bubblewrap says of a command that SIGKILL ended. */
 const SIGKILL_EXIT_CODE = 128 + 9
@@ -62,42 +61,60 @@ export class BubblewrapSandbox implements Sandbox {
   }
 
   async #launch(command: SandboxCommand & { cwd: string }): Promise<Ended> {
-    const { processes, limits, cgroup } = this.#parts
     const status = new BubblewrapStatus()
-    let exceeded = false
-    let endWatch = () => {}
-    if (cgroup === undefined) {
-      status.onFirst = (pid) => {
-        endWatch = watchProcesses(pid, limits, () => {
-          exceeded = true
-          void status.end()
-        })
-      }
-    }
-    const ended = await processes.run(
-      { ...command, argv: this.#launchLine(command), cwd: '/', env: LAUNCH_ENVIRONMENT },
-      {
-        input: this.#arguments(command)
-          .map((arg) => `${arg}\0`)
-          .join(''),
-        onStatus: (chunk) => status.add(chunk),
-        end: () => status.end(),
-      },
+    const bound = this.#bound(status)
+    const extras = (
+      [
+        ['--seccomp', FILTER],
+        ['--block-fd', bound.ready],
+      ] as const
+    ).flatMap(([option, input]) => (input === undefined ? [] : [{ option, input }]))
+    const options = extras.flatMap(({ option }, i) => [option, String(ARGUMENTS_FILE + 1 + i)])
+    const args = [...this.#arguments(command), ...options]
+    if (args.some((arg) => arg.includes('\0'))) return notStarted('an argument has a NUL in it')
+    const inputs = [args.map((arg) => `${arg}\0`).join(''), ...extras.map(({ input }) => input)]
+    const argv = this.#launchLine(command, ARGUMENTS_FILE + inputs.length)
+    const ended = await this.#parts.processes.run(
+      { ...command, argv, cwd: '/', env: LAUNCH_ENVIRONMENT },
+      { inputs, onStatus: (chunk) => status.add(chunk), end: () => status.end() },
     )
-    endWatch()
-    return exceeded ? { ...ended, how: 'killed', exitCode: null } : judge(ended, status.exitCode)
+    const how = bound.end()
+    return how === undefined ? judge(ended, status.exitCode) : { ...ended, how, exitCode: null }
   }
 
-  #launchLine({ argv }: SandboxCommand): [string, ...string[]] {
+  /** Keeps a command within its limits: by a group that it joins before it begins, or by watching. */
+  #bound(status: BubblewrapStatus): Bound {
+    const { cgroup, limits } = this.#parts
+    let how: ReturnType<Bound['end']>
+    let endWatch = () => {}
+    const stop = (because: typeof how) => () => {
+      how = because
+      void status.end()
+    }
+    let letGo = (_: string) => {}
+    const ready = new Promise<string>((resolve) => {
+      letGo = resolve
+    })
+    status.onFirst = (pid) => {
+      // When memory is short, what is in a sandbox goes first.
+      void writeFile(`/proc/${pid}/oom_score_adj`, '900').catch(() => {})
+      if (cgroup === undefined) endWatch = watchProcesses(pid, limits, stop('killed'))
+      else cgroup.join(pid).then(() => letGo('joined'), stop('not_started'))
+    }
+    const end = () => {
+      endWatch()
+      return how
+    }
+    return { ready: cgroup && ready, end }
+  }
+
+  #launchLine({ argv }: SandboxCommand, statusFile: number): [string, ...string[]] {
     const { namespaces, cgroup, limits } = this.#parts
     // Since Linux 5.14 the kernel counts per user namespace, and not what the user runs elsewhere.
     const count = `--nproc=${limits.processesMax}:${limits.processesMax}`
-    return [
-      ...(['sh', '-c', JOIN, 'sh', ...(cgroup?.joinFiles ?? []), '--'] as const),
-      ...(cgroup === undefined ? ['prlimit', count] : []),
-      ...(namespaces?.enter ?? []),
-      ...['bwrap', '--args', '3', '--json-status-fd', '4', '--', ...argv],
-    ]
+    const files = ['--args', String(ARGUMENTS_FILE), '--json-status-fd', String(statusFile)]
+    const line = [...(namespaces?.enter ?? []), 'bwrap', ...files, '--', ...argv]
+    return (cgroup === undefined ? ['prlimit', count, ...line] : line) as [string, ...string[]]
   }
 
   #arguments(command: SandboxCommand & { cwd: string }): readonly string[] {
@@ -110,12 +127,22 @@ export class BubblewrapSandbox implements Sandbox {
       ...(disableUserNamespaces ? ['--disable-userns'] : []),
       '--clearenv',
       ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
-      ...(namespaces ? ['--dev-bind', '/', '/'] : [...SEPARATE, ...view.args]),
+      ...(namespaces
+        ? ['--dev-bind', '/', '/', '--proc', '/proc']
+        : [...SEPARATE, '--proc', '/proc', ...view.args]),
       // With root's number a command could else write to /proc/sys, and so run code outside.
-      ...['--proc', '/proc', '--remount-ro', '/proc'],
+      ...['--remount-ro', '/proc'],
       ...['--chdir', command.cwd],
     ]
   }
+}
+
+/** What keeps one command within its limits. */
+interface Bound {
+  /** Settles when the command may begin; absent when it need not wait. */
+  readonly ready: Promise<string> | undefined
+  /** Says how the command ended, if this ended it: it had too much, or could not be bounded. */
+  end(): 'killed' | 'not_started' | undefined
 }
 
 /** What is kept apart once for all commands of a sandbox, where that is possible. */

@@ -15,7 +15,7 @@ export class BubblewrapStatus {
     this.#text += chunk.toString('latin1')
     const lines = this.#text.split('\n')
     this.#text = lines.pop() ?? ''
-    for (const line of lines) this.#read(JSON.parse(line))
+    for (const line of lines) this.#read(parse(line))
   }
 
   /** Undefined when the command did not begin, or was not left to end. */
@@ -53,5 +53,13 @@ export class BubblewrapStatus {
     if (typeof pid !== 'number') return
     this.#first = { pid, startedTick: readStartedTick(pid) }
     this.onFirst(pid)
+  }
+}
+
+function parse(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return {}
   }
 }

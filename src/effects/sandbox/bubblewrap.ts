@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { readFile, realpath, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Processes } from '../process/processes.ts'
@@ -7,10 +6,12 @@ import { BubblewrapSandbox, insideIds, LAUNCH_ENVIRONMENT, SEPARATE } from './bu
 import { type Machine, makeView, PRIVATE_HOME, surveyMachine } from './bubblewrap-view.ts'
 import { type Cgroups, openCgroups } from './cgroup.ts'
 import { openNamespaces } from './namespaces.ts'
+import { prepareOwnFolder } from './own-folder.ts'
 import { DEFAULT_LIMITS, type Isolation, type Sandbox, type SandboxSettings } from './sandbox.ts'
 import { tryOut } from './trial.ts'
 import { openWayOut, type WayOut } from './way-out.ts'
 
+/** What all sandboxes of bubblewrap have in common. */
 export interface BubblewrapSettings {
   readonly stateFolder: string
   /** Folders with tools that are not the system's, such as `~/.cargo`; seen read-only. */
@@ -31,11 +32,18 @@ export async function openBubblewrap(
   processes: Processes,
   settings: BubblewrapSettings,
 ): Promise<Isolation> {
-  const ownFolder = join(settings.stateFolder, 'sandbox')
-  await prepare(ownFolder)
+  const ownFolder = await prepareOwnFolder(settings.stateFolder)
   const help = await askHelp(processes)
   const accounts = await writeAccounts(ownFolder)
-  const machine = surveyMachine()
+  const hiddenFolders = await findHidden(settings.stateFolder)
+  const ground = {
+    processes,
+    settings,
+    ownFolder,
+    accounts,
+    hiddenFolders,
+    machine: surveyMachine(),
+  }
   const cgroups = await openCgroups(ownFolder)
   await cgroups?.removeOrphans()
   const best: Means = {
@@ -46,20 +54,19 @@ export async function openBubblewrap(
   }
   const failures: string[] = []
   for (const means of [best, { ...best, cgroups: undefined }, { ...best, shared: false }]) {
-    const open = (wanted: SandboxSettings) =>
-      openSandbox({ processes, settings, ownFolder, machine, accounts, means }, wanted)
-    const failure = await tryOut(open)
+    const open = (wanted: SandboxSettings) => openSandbox({ ...ground, means }, wanted)
+    const failure = await tryOut(open, ownFolder)
     if (failure === undefined) return { level: 'bubblewrap', description: describe(means), open }
     failures.push(failure)
   }
-  throw new Error(failures[0])
+  throw new Error([...new Set(failures)].join('; '))
 }
 
-/** Makes the folder, without the sockets that an earlier process has left in it. */
-async function prepare(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const left = (await readdir(folder)).filter((name) => name.startsWith('proxy-'))
-  for (const name of left) await rm(join(folder, name), { recursive: true, force: true })
+/** The user's home and the state folder, by every name. */
+async function findHidden(stateFolder: string): Promise<readonly string[]> {
+  const folders = [homedir(), stateFolder]
+  const real = folders.map((folder) => realpath(folder).catch(() => folder))
+  return [...new Set([...folders, ...(await Promise.all(real))])]
 }
 
 async function askHelp(processes: Processes): Promise<string> {
@@ -83,12 +90,13 @@ function describe({ cgroups, shared }: Means): string {
   return `Commands run in Linux namespaces (bubblewrap): they see the workspace and the system's programs, no network, no home, no keys. Memory and processes are ${limits}${home}.`
 }
 
-/** What all sandboxes have in common. */
+/** What the settings came to on this machine. */
 interface Ground {
   readonly processes: Processes
   readonly settings: BubblewrapSettings
   readonly ownFolder: string
   readonly machine: Machine
+  readonly hiddenFolders: readonly string[]
   readonly accounts: readonly (readonly [outside: string, inside: string])[]
   readonly means: Means
 }
@@ -115,7 +123,7 @@ async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<San
 }
 
 async function openParts(
-  { processes, settings, machine, accounts, means }: Ground,
+  { processes, settings, machine, hiddenFolders, accounts, means }: Ground,
   { workspace, access, limits: wantedLimits }: SandboxSettings,
   wayOut: WayOut | undefined,
 ): Promise<BubblewrapSandbox> {
@@ -124,7 +132,7 @@ async function openParts(
     workspace,
     access,
     toolFolders: settings.toolFolders ?? [],
-    hiddenFolders: [homedir(), settings.stateFolder],
+    hiddenFolders,
     extras: [...accounts, ...(wayOut ? [wayOut.mount] : [])],
     scratchBytesMax: means.sizes ? limits.scratchBytesMax : undefined,
   })
@@ -136,9 +144,8 @@ async function openParts(
   const namespaces = means.shared
     ? await openNamespaces(processes, { args: first, env: LAUNCH_ENVIRONMENT })
     : undefined
-  const name = `slipway.${process.pid}.${randomBytes(6).toString('hex')}`
   try {
-    const cgroup = await means.cgroups?.open(name, limits)
+    const cgroup = await means.cgroups?.open(limits)
     const { disableUserNamespaces } = means
     const parts = { processes, workspace, view, limits, disableUserNamespaces, namespaces, cgroup }
     return new BubblewrapSandbox({ ...parts, wayOut })

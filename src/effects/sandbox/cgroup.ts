@@ -1,20 +1,23 @@
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { PROCESS_NAME } from './own-folder.ts'
 
 const CONTROLLERS = ['memory', 'pids'] as const
 const REMOVAL_MS_MAX = 2_000
+const OWN_PREFIX = `slipway.${PROCESS_NAME}.`
 
 type Controller = (typeof CONTROLLERS)[number]
 
 /** Bounds that the kernel keeps for all processes of a group. */
 export interface Cgroup {
-  /** A process joins by writing 0 to each of these. */
-  readonly joinFiles: readonly string[]
+  /** Takes a process in, and all that it starts from then on. Rejects when it is not there. */
+  join(pid: number): Promise<void>
   /** Ends what is in it, and removes it. */
   remove(): Promise<void>
 }
 
+/** What all processes of a group may have together. */
 export interface CgroupLimits {
   readonly memoryBytesMax: number
   readonly processesMax: number
@@ -22,7 +25,7 @@ export interface CgroupLimits {
 
 /** Where groups can be made on this machine, and which of ours there are. */
 export interface Cgroups {
-  open(name: string, limits: CgroupLimits): Promise<Cgroup>
+  open(limits: CgroupLimits): Promise<Cgroup>
   /** Removes the groups of an earlier process of the same state folder. */
   removeOrphans(): Promise<void>
 }
@@ -35,8 +38,11 @@ export interface Cgroups {
 export async function openCgroups(notesFolder: string): Promise<Cgroups | undefined> {
   const parents = await findParents()
   if (CONTROLLERS.some((controller) => !parents.has(controller))) return undefined
+  let count = 0
   const cgroups: Cgroups = {
-    async open(name, limits) {
+    async open(limits) {
+      count += 1
+      const name = `${OWN_PREFIX}${count}`
       const folders = new Set([...parents.values()].map(({ folder }) => join(folder, name)))
       const note = join(notesFolder, `${name}.cgroups`)
       await mkdir(notesFolder, { recursive: true, mode: 0o700 })
@@ -45,12 +51,19 @@ export async function openCgroups(notesFolder: string): Promise<Cgroups | undefi
       for (const [controller, parent] of parents) {
         await bound(join(parent.folder, name), controller, parent.version, limits)
       }
-      const joinFiles = [...folders].map((folder) => join(folder, 'cgroup.procs'))
-      return { joinFiles, remove: () => removeNoted(note) }
+      const lists = [...folders].map((folder) => join(folder, 'cgroup.procs'))
+      return {
+        async join(pid) {
+          await Promise.all(lists.map((list) => writeFile(list, String(pid))))
+        },
+        remove: () => removeNoted(note),
+      }
     },
     async removeOrphans() {
       const names = await readdir(notesFolder).catch(() => [])
-      const notes = names.filter((name) => name.endsWith('.cgroups'))
+      const notes = names.filter(
+        (name) => name.endsWith('.cgroups') && !name.startsWith(OWN_PREFIX),
+      )
       await Promise.all(notes.map((name) => removeNoted(join(notesFolder, name))))
     },
   }
@@ -58,10 +71,8 @@ export async function openCgroups(notesFolder: string): Promise<Cgroups | undefi
 }
 
 async function canMake(cgroups: Cgroups): Promise<boolean> {
-  const limits = { memoryBytesMax: 2 ** 30, processesMax: 100 }
-  const name = `slipway.probe.${process.pid}`
   try {
-    const cgroup = await cgroups.open(name, limits)
+    const cgroup = await cgroups.open({ memoryBytesMax: 2 ** 30, processesMax: 100 })
     await cgroup.remove()
     return true
   } catch {

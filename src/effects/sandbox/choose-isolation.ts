@@ -4,6 +4,7 @@ import { type ContainerSettings, openContainer } from './container.ts'
 import type { Isolation, IsolationLevel } from './sandbox.ts'
 import { openUnconfined } from './unconfined.ts'
 
+/** What a user may say about isolation. */
 export interface IsolationSettings extends BubblewrapSettings {
   /** Nothing weaker will do; without it the strongest that works is chosen. */
   readonly level?: IsolationLevel

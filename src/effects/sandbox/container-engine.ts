@@ -27,6 +27,8 @@ export interface Engine {
 export async function openEngine(
   processes: Processes,
   settings: {
+    /** Where its clients run: podman's helpers leave notes there. */
+    readonly ownFolder: string
     readonly engine?: Engine['name']
     /** Put before every subcommand, such as `--runtime runc`. */
     readonly engineArguments?: readonly string[]
@@ -35,7 +37,7 @@ export async function openEngine(
   const names = settings.engine ? [settings.engine] : (['podman', 'docker'] as const)
   const refusals: string[] = []
   for (const name of names) {
-    const engine = makeEngine(processes, name, settings.engineArguments ?? [])
+    const engine = makeEngine(processes, name, settings)
     try {
       await engine.call(['version'])
       return engine
@@ -49,11 +51,12 @@ export async function openEngine(
 function makeEngine(
   processes: Processes,
   name: Engine['name'],
-  engineArguments: readonly string[],
+  { ownFolder, engineArguments = [] }: Parameters<typeof openEngine>[1],
 ): Engine {
   const run: Engine['run'] = (args, command) => {
-    const line = { argv: [name, ...engineArguments, ...args] as [string, ...string[]], cwd: '/' }
-    return processes.run({ ...command, ...line, env: clientEnvironment() }, 'trusted')
+    const argv = [name, ...engineArguments, ...args] as [string, ...string[]]
+    const place = { cwd: ownFolder, env: clientEnvironment() }
+    return processes.run({ ...command, argv, ...place }, 'trusted')
   }
   return {
     name,

@@ -8,6 +8,9 @@ import type { WayOut } from './way-out.ts'
 const ENGINE_FAILED = 125
 const SIGKILL_EXIT_CODE = 128 + 9
 
+/** It waits for others, so that none stays a zombie, and does nothing else. */
+export const FIRST_PROCESS = ['sh', '-c', 'while :; do sleep 3600; done'] as const
+
 /** A sandbox that is a container. Commands run one after another, since each ends as a whole. */
 export class ContainerSandbox implements Sandbox {
   readonly level = 'container'
@@ -59,9 +62,11 @@ export class ContainerSandbox implements Sandbox {
   /** Ends all processes but the first one, in one call that no fork gets around. */
   async #sweep(): Promise<void> {
     const limits = { timeoutMs: 10_000, outputBytesMax: 4_096 }
-    const kill = ['exec', this.#name, 'sh', '-c', 'kill -9 -1 2>/dev/null; exit 0']
-    const ended = await this.#engine.run(kill, limits)
-    // It cannot start where there is no room for another process.
+    // Only where the first process is ours: in the namespace of the machine it would end everything.
+    const isOurs = 'read -r first < /proc/1/comm && [ "$first" = sh ]'
+    const script = `${isOurs} || exit 1; kill -9 -1 2>/dev/null; exit 0`
+    const ended = await this.#engine.run(['exec', this.#name, 'sh', '-c', script], limits)
+    // It does not start either where there is no room for another process.
     if (ended.exitCode !== 0) {
       await this.#engine.call(['restart', '--time', '0', this.#name]).catch(() => {})
     }

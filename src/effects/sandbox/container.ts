@@ -1,15 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { lstat, mkdir } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Processes } from '../process/processes.ts'
 import { PRIVATE_HOME } from './bubblewrap-view.ts'
 import { type Engine, openEngine } from './container-engine.ts'
-import { ContainerSandbox, removeContainer } from './container-sandbox.ts'
+import { ContainerSandbox, FIRST_PROCESS, removeContainer } from './container-sandbox.ts'
 import { sandboxEnvironment } from './environment.ts'
+import { prepareOwnFolder } from './own-folder.ts'
 import { DEFAULT_LIMITS, type Isolation, type Sandbox, type SandboxSettings } from './sandbox.ts'
 import { tryOut } from './trial.ts'
 import { openWayOut } from './way-out.ts'
 
+/** What all containers have in common. */
 export interface ContainerSettings {
   readonly stateFolder: string
   /** Has `sh`; allowed hosts need `node` in it too. */
@@ -21,19 +23,18 @@ export interface ContainerSettings {
   readonly runArguments?: readonly string[]
 }
 
-/** The first process: it waits for others, so that none stays a zombie, and does nothing else. */
-const FIRST = ['sh', '-c', 'while :; do sleep 3600; done'] as const
-
 /** Isolation by podman or docker. Rejects with the reason when a trial command does not run. */
 export async function openContainer(
   processes: Processes,
   settings: ContainerSettings,
 ): Promise<Isolation> {
-  const engine = await openEngine(processes, settings)
+  const ownFolder = await prepareOwnFolder(settings.stateFolder)
+  const engine = await openEngine(processes, { ...settings, ownFolder })
   const label = `slipway.state=${createHash('sha256').update(settings.stateFolder).digest('hex')}`
   await removeOrphans(engine, label)
-  const open = (wanted: SandboxSettings) => openSandbox({ engine, settings, label }, wanted)
-  const failure = await tryOut(open)
+  const open = (wanted: SandboxSettings) =>
+    openSandbox({ engine, settings, ownFolder, label }, wanted)
+  const failure = await tryOut(open, ownFolder)
   if (failure !== undefined) throw new Error(failure)
   return {
     level: 'container',
@@ -51,14 +52,13 @@ async function removeOrphans(engine: Engine, label: string): Promise<void> {
 interface Ground {
   readonly engine: Engine
   readonly settings: ContainerSettings
+  readonly ownFolder: string
   readonly label: string
 }
 
 async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<Sandbox> {
-  const { engine, settings } = ground
+  const { engine, settings, ownFolder } = ground
   const { workspace, hosts = [] } = wanted
-  const ownFolder = join(settings.stateFolder, 'sandbox')
-  await mkdir(ownFolder, { recursive: true, mode: 0o700 })
   const wayOut = hosts.length > 0 ? await openWayOut(ownFolder, hosts) : undefined
   const name = `slipway-${randomBytes(8).toString('hex')}`
   // In the order of their removal: the one whose network another shares goes last.
@@ -70,7 +70,7 @@ async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<San
       ...runLine(ground, wanted, name),
       ...place,
       ...mounts,
-      ...program(settings, FIRST),
+      ...program(settings, FIRST_PROCESS),
     ])
     await wayOut?.start(({ argvOf, onOutput }) => {
       const beside = ['--network', `container:${name}`, ...mount(...wayOut.mount, 'readonly')]
@@ -95,7 +95,6 @@ function runLine(
   const limits = { ...DEFAULT_LIMITS, ...wanted.limits }
   const memory = String(limits.memoryBytesMax)
   const environment = sandboxEnvironment(PRIVATE_HOME, '/tmp')
-  // Of the two private places each may be as large as both should be together.
   const scratch = ['/tmp', PRIVATE_HOME].flatMap((path) => [
     '--tmpfs',
     `${path}:rw,exec,nosuid,nodev,mode=1777,size=${limits.scratchBytesMax}`,
@@ -109,6 +108,7 @@ function runLine(
     ...(engine.rootless ? ['--userns', 'keep-id'] : []),
     ...['--user', `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`],
     ...scratch,
+    ...['--shm-size', String(limits.scratchBytesMax)],
     ...Object.entries(environment).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
     ...(settings.runArguments ?? []),
   ]

@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { connect, type LookupFunction, type Socket } from 'node:net'
@@ -14,10 +15,14 @@ export interface EgressProxy {
   close(): Promise<void>
 }
 
+/** Looks a name up, as the system does. */
+type Resolve = (host: string) => Promise<readonly LookupAddress[]>
+
 /** Opens a proxy for HTTP and HTTPS on a unix socket. Rejects a list that it cannot read. */
 export async function openEgressProxy(
   socketPath: string,
   hosts: readonly string[],
+  resolve: Resolve = (host) => lookup(host, { all: true }),
 ): Promise<EgressProxy> {
   const list = parseHosts(hosts)
   const sockets = new Set<Duplex>()
@@ -25,11 +30,15 @@ export async function openEgressProxy(
     const host = hostname.replace(/^\[(.*)\]$/, '$1')
     const listed = list.find(host)
     if (listed === undefined) throw new Refusal(`${host} is not an allowed host`)
-    const found = await lookup(host, { all: true })
+    const found = await resolve(host)
     const usable = found.filter(({ address }) => listed === 'exactly' || isPublic(address))
     if (usable.length === 0) throw new Refusal(`${host} is in a private network`)
     // Looked up once: what was checked is what is connected to.
-    return { host, autoSelectFamily: true, lookup: (_host, _options, give) => give(null, usable) }
+    return {
+      host,
+      autoSelectFamily: true,
+      lookup: (_host, _options, give) => give(null, [...usable]),
+    }
   }
   const server = createServer()
   server.maxConnections = CONNECTIONS_MAX

@@ -57,7 +57,7 @@ export async function openNamespaces(
       },
     },
     {
-      input: settings.args.map((arg) => `${arg}\0`).join(''),
+      inputs: [settings.args.map((arg) => `${arg}\0`).join('')],
       onStatus: (chunk) => status.add(chunk),
       end: () => status.end(),
     },

@@ -12,6 +12,7 @@ export interface Isolation {
   open(settings: SandboxSettings): Promise<Sandbox>
 }
 
+/** What one sandbox is for. */
 export interface SandboxSettings {
   /** The folder that the commands work in, seen inside under the same path. */
   readonly workspace: string
@@ -30,6 +31,7 @@ export interface SandboxLimits {
   readonly scratchBytesMax: number
 }
 
+/** Enough for a build of some size, and far from what a machine has. */
 export const DEFAULT_LIMITS: SandboxLimits = {
   memoryBytesMax: 4 * 1024 ** 3,
   processesMax: 1_024,

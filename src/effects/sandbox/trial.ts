@@ -1,11 +1,13 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { makeTemporary } from './own-folder.ts'
 import type { Isolation } from './sandbox.ts'
 
 /** Really runs a command in a sandbox around an empty folder; the reason when that fails. */
-export async function tryOut(open: Isolation['open']): Promise<string | undefined> {
-  const workspace = await mkdtemp(join(await realpath(tmpdir()), 'slipway-trial-'))
+export async function tryOut(
+  open: Isolation['open'],
+  ownFolder: string,
+): Promise<string | undefined> {
+  const workspace = await makeTemporary(ownFolder, 'trial')
   try {
     const sandbox = await open({ workspace, access: 'write' })
     const command = { argv: ['true'], timeoutMs: 30_000, outputBytesMax: 4_096 } as const

@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import type { Ended } from '../process/command.ts'
 import type { Processes } from '../process/processes.ts'
 import { sandboxEnvironment } from './environment.ts'
 import { OpenRuns } from './open-runs.ts'
+import { makeTemporary, prepareOwnFolder } from './own-folder.ts'
 import type { Isolation, Sandbox, SandboxCommand } from './sandbox.ts'
 
 /** No isolation: commands do what the user can do, and their limits and allowed hosts are not kept. */
@@ -11,16 +11,13 @@ export async function openUnconfined(
   processes: Processes,
   { stateFolder }: { readonly stateFolder: string },
 ): Promise<Isolation> {
-  const ownFolder = join(stateFolder, 'sandbox')
-  await mkdir(ownFolder, { recursive: true, mode: 0o700 })
-  const left = (await readdir(ownFolder)).filter((name) => name.startsWith('home-'))
-  for (const name of left) await rm(join(ownFolder, name), { recursive: true, force: true })
+  const ownFolder = await prepareOwnFolder(stateFolder)
   return {
     level: 'none',
     description:
       'Nothing is confined: commands that a model wrote run as you, can read and change all that you can, your keys among it, and reach the network. They do not inherit the environment, and they end with all they started, as far as that can be found.',
     async open({ workspace }) {
-      const home = await mkdtemp(join(ownFolder, 'home-'))
+      const home = await makeTemporary(ownFolder, 'home')
       return new UnconfinedSandbox(processes, workspace, home)
     },
   }

@@ -1,13 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Ended } from '../process/command.ts'
 import { openEgressProxy } from './egress-proxy.ts'
+import { makeTemporary } from './own-folder.ts'
 
 /** Where the proxy's socket is seen inside. */
 const INSIDE_FOLDER = '/run/slipway'
 const SOCKET = 'proxy.sock'
 const PORT = 3_128
+const START_MS_MAX = 30_000
 /** The kernel takes no longer path for a socket. */
 const SOCKET_PATH_BYTES_MAX = 107
 
@@ -39,7 +41,7 @@ export interface WayOut {
 }
 
 /** A program that runs inside for as long as the sandbox is open. */
-export interface Forwarder {
+interface Forwarder {
   argvOf(node: string): [string, ...string[]]
   onOutput(chunk: Buffer): void
 }
@@ -47,7 +49,11 @@ export interface Forwarder {
 /** Opens a way to some hosts. Rejects names that are none. */
 export async function openWayOut(folder: string, hosts: readonly string[]): Promise<WayOut> {
   const socketFolder = await makeSocketFolder(folder)
-  const proxy = await openEgressProxy(join(socketFolder, SOCKET), hosts)
+  const remove = () => rm(socketFolder, { recursive: true, force: true })
+  const proxy = await openEgressProxy(join(socketFolder, SOCKET), hosts).catch(async (error) => {
+    await remove()
+    throw error
+  })
   const address = `http://127.0.0.1:${PORT}`
   const names = ['http_proxy', 'https_proxy', 'all_proxy']
   const proxies = [...names, ...names.map((name) => name.toUpperCase())]
@@ -58,26 +64,32 @@ export async function openWayOut(folder: string, hosts: readonly string[]): Prom
       ...Object.fromEntries(proxies.map((name) => [name, address])),
       no_proxy: direct,
       NO_PROXY: direct,
-      // Without it Node's own fetch does not look at the others.
-      NODE_USE_ENV_PROXY: '1',
     },
     start: (run) =>
       new Promise((done, fail) => {
         const args = ['-e', FORWARDER, `${INSIDE_FOLDER}/${SOCKET}`, String(PORT)]
         const argvOf = (node: string): [string, ...string[]] => [node, ...args]
-        const onOutput = (chunk: Buffer) => chunk.toString() === 'ready\n' && done()
+        const late = () => fail(new Error('the way to the allowed hosts does not open'))
+        const timer = setTimeout(late, START_MS_MAX)
+        const onOutput = (chunk: Buffer) => {
+          if (chunk.toString() !== 'ready\n') return
+          clearTimeout(timer)
+          done()
+        }
         void run({ argvOf, onOutput }).then(({ output }) =>
           fail(new Error(`the way to the allowed hosts is closed: ${output.toString().trim()}`)),
         )
       }),
     async close() {
       await proxy.close()
-      await rm(socketFolder, { recursive: true, force: true })
+      await remove()
     },
   }
 }
 
-async function makeSocketFolder(folder: string): Promise<string> {
-  const short = Buffer.byteLength(join(folder, 'proxy-XXXXXX', SOCKET)) <= SOCKET_PATH_BYTES_MAX
-  return mkdtemp(join(short ? folder : tmpdir(), 'proxy-'))
+async function makeSocketFolder(ownFolder: string): Promise<string> {
+  const folder = await makeTemporary(ownFolder, 'proxy')
+  if (Buffer.byteLength(join(folder, SOCKET)) <= SOCKET_PATH_BYTES_MAX) return folder
+  await rmdir(folder)
+  return mkdtemp(join(tmpdir(), 'slipway-proxy-'))
 }

@@ -39,9 +39,11 @@ export async function makeClone(
   await git.run([...UNSYNCED, 'clone', ...flags, ...from])
   const own = { repository: join(draft, '.git'), workTree: draft }
   await cutLoose(own.repository)
-  const listing = git.run(['ls-tree', '-r', '-z', base], { repository: mirror })
-  await git.run([...UNSYNCED, 'checkout', '--quiet', '--no-track', '-B', branch, base], own)
-  const submodules = (await listing).text
+  const [listing] = await Promise.all([
+    git.run(['ls-tree', '-r', '-z', base], { repository: mirror }),
+    git.run([...UNSYNCED, 'checkout', '--quiet', '--no-track', '-B', branch, base], own),
+  ])
+  const submodules = listing.text
     .split('\0')
     .flatMap((line) => /^160000 .*?\t(.*)$/s.exec(line)?.[1] ?? [])
   await copyFile(join(draft, '.git', 'index'), index)

@@ -187,7 +187,7 @@ function findRepositories(folder: string, listed: string): readonly string[] {
   })
 }
 
-/** A file without permission is still somebody's work; a pipe is none, and git would wait for it. */
+/** A file without permission is still somebody's work; a pipe is none, and git waits for it. */
 export function makeReadable(folder: string, path: string): void {
   for (const entry of readEntries(join(folder, path))) {
     const below = join(path, entry.name)

@@ -1,17 +1,19 @@
-import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentId, EventId, RunId } from '../../agents/values.ts'
 import type { Batch, Journal, JournalReader, LoadedAgent, Recovery } from '../../runtime/journal.ts'
-import { makeStateFolder, refuseNetworkFileSystem } from '../file-system.ts'
+import type { JournalRow } from '../../runtime/records.ts'
+import { makeStateFolder, refuseNetworkFileSystem, writeOwnFile } from '../file-system.ts'
 import { StateFolderError } from '../state-folder-error.ts'
-import { type Database, openDatabase } from './driver.ts'
+import { type Database, openDatabase, type SqlValue } from './driver.ts'
 import { migrate, requireSchema } from './migrate.ts'
 import {
   agentChecksum,
   effectChecksum,
+  fillRow,
   mailChecksum,
+  ROW_COLUMNS,
   restOf,
-  rowChecksum,
   runChecksum,
   timerChecksum,
   toAgent,
@@ -22,7 +24,7 @@ import {
   toTimer,
 } from './rows.ts'
 import { toJournalError } from './sqlite-fault.ts'
-import { prepareStatements, type Statements } from './statements.ts'
+import { prepareStatements, ROWS_AT_ONCE, type Statements } from './statements.ts'
 import { takeWriterLock, type WriterLock } from './writer-lock.ts'
 
 const FILE = 'journal.db'
@@ -44,10 +46,10 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
   let lock: WriterLock | undefined
   let database: Database | undefined
   try {
-    // The folder lies in the user's repository and is none of its business.
-    writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 })
     lock = await takeWriterLock(folder)
-    refuseStump(path)
+    // The folder lies in the user's repository and is none of its business.
+    writeOwnFile(join(folder, '.gitignore'), '*\n')
+    sizeOfFile(path)
     database = await openDatabase(path)
     database.exec(`
       PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
@@ -71,14 +73,13 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
  */
 export async function openSqliteJournalReader(folder: string): Promise<JournalReader> {
   const path = join(folder, FILE)
-  if (!existsSync(path)) {
-    throw new StateFolderError(
-      `${folder} holds no journal. Start a run first, or name the state folder with --state.`,
-    )
-  }
   let database: Database | undefined
   try {
-    refuseStump(path)
+    if (sizeOfFile(path) === undefined) {
+      throw new StateFolderError(
+        `${folder} holds no journal. Start a run first, or name the state folder with --state.`,
+      )
+    }
     database = await openDatabase(path, true)
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     database.exec('BEGIN')
@@ -92,12 +93,22 @@ export async function openSqliteJournalReader(folder: string): Promise<JournalRe
 }
 
 /**
- * SQLite takes a short file for an empty database: we do not. Only looked at, never opened by
- * hand: closing any descriptor of a file gives up all locks of the process on it.
+ * The size of the journal's file, or `undefined` where there is none. Refuses what is no file, and
+ * a short one, which SQLite takes for an empty database. Only looked at, never opened by hand:
+ * closing any descriptor of a file gives up all locks of the process on it.
  */
-function refuseStump(path: string): void {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  if (size > 0 && size < SQLITE_PAGE_BYTES_MIN) throw damagedFile('the file is not a database')
+function sizeOfFile(path: string): number | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return undefined
+  if (!stats.isFile()) {
+    throw new StateFolderError(
+      `${path} is not a file, so it is no journal. Move it away, or name another state folder with --state.`,
+    )
+  }
+  if (stats.size > 0 && stats.size < SQLITE_PAGE_BYTES_MIN) {
+    throw damagedFile('the file is not a database')
+  }
+  return stats.size
 }
 
 /** Also compares indexes with their tables, which a quick check does not: a lost entry hides a row. */
@@ -137,26 +148,30 @@ class SqliteJournal implements Journal {
   }
 
   async recover(): Promise<Recovery> {
-    const max = this.#sql.maxKeys.get()
-    return {
-      runs: this.#sql.runs.all().map(toRun),
-      agentsWithMail: this.#sql.agentsWithMail.all().map((row) => row.id as AgentId),
-      effects: this.#sql.effects.all().map(toEffect),
-      nextDueMs: await this.nextDueMs(),
-      nextAgentKey: Number(max?.agent ?? 0) + 1,
-      nextRunKey: Number(max?.run ?? 0) + 1,
-      nextOrder: Number(max?.place ?? 0) + 1,
-    }
+    return this.#read((sql) => {
+      const max = sql.maxKeys.get()
+      return {
+        runs: sql.runs.all().map(toRun),
+        agentsWithMail: sql.agentsWithMail.all().map((row) => row.id as AgentId),
+        effects: sql.effects.all().map(toEffect),
+        nextDueMs: readNextDueMs(sql),
+        nextAgentKey: Number(max?.agent ?? 0) + 1,
+        nextRunKey: Number(max?.run ?? 0) + 1,
+        nextOrder: Number(max?.place ?? 0) + 1,
+      }
+    })
   }
 
   async loadAgents(ids: readonly AgentId[]): Promise<readonly LoadedAgent[]> {
-    return ids.flatMap((id) => {
-      const row = this.#sql.agentById.get(id)
-      if (row === undefined) return []
-      const record = toAgent(row)
-      const inbox = this.#sql.mailOfAgent.all(id, record.key).map(toInboxEvent)
-      return [{ record, inbox }]
-    })
+    return this.#read((sql) =>
+      ids.flatMap((id) => {
+        const row = sql.agentById.get(id)
+        if (row === undefined) return []
+        const record = toAgent(row)
+        const inbox = sql.mailOfAgent.all(id, record.key).map(toInboxEvent)
+        return [{ record, inbox }]
+      }),
+    )
   }
 
   async commit(batch: Batch): Promise<void> {
@@ -178,28 +193,30 @@ class SqliteJournal implements Journal {
   }
 
   async seen(ids: readonly EventId[]): Promise<ReadonlySet<EventId>> {
-    const rows = this.#sql.accepted.all(JSON.stringify(ids))
-    return new Set(rows.map((row) => row.event_id as EventId))
+    return this.#read((sql) => {
+      const rows = sql.accepted.all(JSON.stringify(ids))
+      return new Set(rows.map((row) => row.event_id as EventId))
+    })
   }
 
   async dueTimers(nowMs: number, limit: number) {
-    return this.#sql.dueTimers.all(nowMs, limit).map(toTimer)
+    return this.#read((sql) => sql.dueTimers.all(nowMs, limit).map(toTimer))
   }
 
   async nextDueMs(): Promise<number | null> {
-    return (this.#sql.nextDue.get()?.due_ms ?? null) as number | null
+    return this.#read(readNextDueMs)
   }
 
   async readRows(run: RunId, afterSeq: number, limit: number) {
-    return this.#sql.rowsOfRun.all(run, afterSeq, limit).map(toStoredRow)
+    return this.#read((sql) => sql.rowsOfRun.all(run, afterSeq, limit).map(toStoredRow))
   }
 
   async readAgents(run: RunId) {
-    return this.#sql.agentsOfRun.all(run).map(toAgent)
+    return this.#read((sql) => sql.agentsOfRun.all(run).map(toAgent))
   }
 
   async readRuns() {
-    return this.#sql.runs.all().map(toRun)
+    return this.#read((sql) => sql.runs.all().map(toRun))
   }
 
   async close(): Promise<void> {
@@ -215,6 +232,15 @@ class SqliteJournal implements Journal {
     }
   }
 
+  /** What SQLite says is said in the journal's words, so that it can be waited for where it passes. */
+  #read<T>(read: (sql: Statements) => T): T {
+    try {
+      return read(this.#sql)
+    } catch (error) {
+      throw toJournalError(error, this.#path)
+    }
+  }
+
   #write(batch: Batch): void {
     const sql = this.#sql
     for (const run of batch.runs) {
@@ -226,28 +252,28 @@ class SqliteJournal implements Journal {
       const { key, id, runKey, role, machine, state, seq } = agent
       const rest = restOf(agent)
       const sum = agentChecksum(agent, rest)
-      sql.putAgent.run(key, id, runKey, role, machine, state, seq, rest, sum)
+      const { changes } = sql.putAgent.run(key, id, runKey, role, machine, state, seq, rest, sum)
+      if (Number(changes) !== 1) throw new Error(`row ${seq} of ${id} is older than what is stored`)
     }
-    for (const row of batch.rows) {
-      const { run, agent, agentSeq, atMs, kind, eventId, eventType, from, to, move } = row
-      const body = JSON.stringify(row.body)
-      const sum = rowChecksum(row, body)
-      sql.addRow.run(
-        run,
-        agent,
-        agentSeq,
-        atMs,
-        kind,
-        eventId,
-        eventType,
-        from,
-        to,
-        move,
-        body,
-        sum,
-      )
-    }
+    this.#writeRows(batch.rows)
     this.#writeOpenWork(batch)
+  }
+
+  #writeRows(rows: readonly JournalRow[]): void {
+    const { addRow, addRows } = this.#sql
+    const whole = rows.length - (rows.length % ROWS_AT_ONCE)
+    const several = new Array<SqlValue>(ROWS_AT_ONCE * ROW_COLUMNS)
+    for (let first = 0; first < whole; first += ROWS_AT_ONCE) {
+      for (let i = 0; i < ROWS_AT_ONCE; i += 1) {
+        fillRow(several, i * ROW_COLUMNS, rows[first + i] as JournalRow)
+      }
+      addRows.run(...several)
+    }
+    const single = new Array<SqlValue>(ROW_COLUMNS)
+    for (let i = whole; i < rows.length; i += 1) {
+      fillRow(single, 0, rows[i] as JournalRow)
+      addRow.run(...single)
+    }
   }
 
   #writeOpenWork(batch: Batch): void {
@@ -274,4 +300,8 @@ class SqliteJournal implements Journal {
       sql.setTimer.run(agent, name, epoch, dueMs, timerChecksum(timer))
     }
   }
+}
+
+function readNextDueMs(sql: Statements): number | null {
+  return (sql.nextDue.get()?.due_ms ?? null) as number | null
 }

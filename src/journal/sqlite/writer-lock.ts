@@ -1,6 +1,7 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { writeOwnFile } from '../file-system.ts'
 import { StateFolderError } from '../state-folder-error.ts'
 import { type Database, openDatabase } from './driver.ts'
 
@@ -25,6 +26,8 @@ export async function takeWriterLock(folder: string): Promise<WriterLock> {
     database = await openDatabase(lockFile)
     database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE')
     chmodSync(lockFile, 0o600)
+    const holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() }
+    writeOwnFile(holderFile, `${JSON.stringify(holder)}\n`)
   } catch (error) {
     database?.close()
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
@@ -32,8 +35,6 @@ export async function takeWriterLock(folder: string): Promise<WriterLock> {
       `${folder} is in use by ${describeHolder(holderFile)}. Stop that process, or use another state folder.`,
     )
   }
-  const holder = { pid: process.pid, host: hostname(), since: new Date().toISOString() }
-  writeFileSync(holderFile, `${JSON.stringify(holder)}\n`, { mode: 0o600 })
   return { release: () => database.close() }
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openProcesses } from '../../../src/effects/process/processes.ts'
 import { openContainer } from '../../../src/effects/sandbox/container.ts'
@@ -47,7 +47,8 @@ describe('a container', () => {
   describeIsolation(subject, home)
   describeHosts(subject)
 
-  test('is removed when it is closed', () => {
+  test('leaves nothing of its own outside when it is closed', () => {
+    expect(existsSync('/oom')).toBe(false)
     expect(podman('ps', '--all', '--quiet')).toBe('')
   })
 

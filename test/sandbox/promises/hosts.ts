@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inSandbox, type Place, type Subject } from '../subject.ts'
+import { END_ALL, inSandbox, type Place, type Subject } from '../subject.ts'
 
 /** Fetches targets by the proxy that the environment names, and prints the status of each. */
 const FETCH = `
@@ -61,7 +61,7 @@ export function describeHosts(subject: Subject): void {
         const argv = ['node', '-e', direct] as const
         const ended = await place.sandbox.run({ argv, timeoutMs: 5_000, outputBytesMax: 1_000 })
         expect(ended.output.toString()).toContain('ECONNREFUSED')
-        await place.sh('kill -9 -1')
+        await place.sh(END_ALL)
         const target = `http://localhost:${port}/`
         expect(await fetch(place, [target])).toEqual([`${target} 200`])
       }))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { inSandbox, isRunning, type Subject, sleepMark } from '../subject.ts'
+import { inSandbox, isRunning, type Subject, sharedPlace, sleepMark } from '../subject.ts'
 
 /** Ways of a process to get away from the command that started it. */
 const ESCAPES: Readonly<Record<string, (sleep: string) => string>> = {
@@ -12,71 +12,71 @@ const ESCAPES: Readonly<Record<string, (sleep: string) => string>> = {
 
 const FUGITIVE = (sleep: string) => `(env -i setsid ${sleep} </dev/null >/dev/null 2>&1 &)`
 
+/** A script that ends when its process has got away, and sleeps. */
+function letFlee(flee: (sleep: string) => string, mark: string): string {
+  const sleep = `sh -c 'touch up.${mark}; exec sleep ${mark}'`
+  return `${flee(sleep)}\nuntil [ -e up.${mark} ]; do :; done`
+}
+
 /** What every level promises of the processes that a command starts, and what only some do. */
 export function describeProcesses(subject: Subject, fugitivesEnd: boolean): void {
   describe('a descendant ends with its command', () => {
-    test('when it gets away in one way', () =>
-      inSandbox(subject, {}, async ({ sh }) => {
-        for (const [name, flee] of Object.entries(ESCAPES)) {
-          const mark = sleepMark()
-          const ended = await sh(`${flee(`sleep ${mark}`)} echo started`)
-          expect(ended, name).toMatchObject({ how: 'exited', exitCode: 0 })
-          expect(isRunning(mark), name).toBe(false)
-        }
-      }))
+    const { sh } = sharedPlace(subject)
 
-    test.skipIf(!fugitivesEnd)('when it gets away in every way at once', () =>
-      inSandbox(subject, {}, async ({ sh }) => {
+    for (const [name, flee] of Object.entries(ESCAPES)) {
+      test(`when it ${name}`, async () => {
         const mark = sleepMark()
-        expect(await sh(FUGITIVE(`sleep ${mark}`))).toMatchObject({ how: 'exited', exitCode: 0 })
+        const ended = await sh(letFlee(flee, mark))
+        expect(ended).toMatchObject({ how: 'exited', exitCode: 0 })
         expect(isRunning(mark)).toBe(false)
-      }),
-    )
-
-    test('when the command takes too long', () =>
-      inSandbox(subject, {}, async ({ sh }) => {
-        const mark = sleepMark()
-        const ended = await sh(`setsid sleep ${mark} & sleep ${mark}`, { timeoutMs: 700 })
-        expect(ended).toMatchObject({ how: 'timed_out', exitCode: null })
-        expect(ended.durationMs).toBeLessThan(6_000)
-        expect(isRunning(mark)).toBe(false)
-      }))
-
-    test('when the command is aborted', () =>
-      inSandbox(subject, {}, async ({ sh }) => {
-        const mark = sleepMark()
-        const abort = new AbortController()
-        const run = sh(`setsid sleep ${mark} & sleep ${mark}`, { signal: abort.signal })
-        await expect.poll(() => isRunning(mark), { timeout: 10_000 }).toBe(true)
-        abort.abort()
-        expect((await run).how).toBe('aborted')
-        expect(isRunning(mark)).toBe(false)
-      }))
-
-    test('when the sandbox is closed', async () => {
-      const mark = sleepMark()
-      let run: Promise<unknown> = Promise.resolve()
-      await inSandbox(subject, {}, async ({ sh, sandbox }) => {
-        run = sh(`sleep ${mark}`)
-        await expect.poll(() => isRunning(mark), { timeout: 10_000 }).toBe(true)
-        await sandbox.close()
-        expect(isRunning(mark)).toBe(false)
-        expect((await sh('true')).how).toBe('not_started')
       })
-      expect(await run).toMatchObject({ how: 'aborted' })
-    })
-  })
+    }
 
-  test('output without end is bounded in memory and in time', () =>
-    inSandbox(subject, {}, async ({ sh }) => {
+    test.skipIf(!fugitivesEnd)('when it does all of it', async () => {
+      const mark = sleepMark()
+      expect(await sh(letFlee(FUGITIVE, mark))).toMatchObject({ how: 'exited', exitCode: 0 })
+      expect(isRunning(mark)).toBe(false)
+    })
+
+    test('when the command takes too long', async () => {
+      const mark = sleepMark()
+      const ended = await sh(`setsid sleep ${mark} & sleep ${mark}`, { timeoutMs: 500 })
+      expect(ended).toMatchObject({ how: 'timed_out', exitCode: null })
+      expect(ended.durationMs).toBeLessThan(6_000)
+      expect(isRunning(mark)).toBe(false)
+    })
+
+    test('when the command is aborted', async () => {
+      const mark = sleepMark()
+      const abort = new AbortController()
+      const run = sh(`setsid sleep ${mark} & sleep ${mark}`, { signal: abort.signal })
+      await expect.poll(() => isRunning(mark), { timeout: 10_000 }).toBe(true)
+      abort.abort()
+      expect((await run).how).toBe('aborted')
+      expect(isRunning(mark)).toBe(false)
+    })
+
+    test('when the sandbox is closed', () =>
+      inSandbox(subject, {}, async (place) => {
+        const mark = sleepMark()
+        const run = place.sh(`sleep ${mark}`)
+        await expect.poll(() => isRunning(mark), { timeout: 10_000 }).toBe(true)
+        await place.sandbox.close()
+        expect(isRunning(mark)).toBe(false)
+        expect((await place.sh('true')).how).toBe('not_started')
+        expect((await run).how).toBe('aborted')
+      }))
+
+    test('and its output is bounded in memory and in time', async () => {
       const before = process.memoryUsage().rss
       const line = 'head -c 10000000000 /dev/zero | tr "\\0" a'
       for (const script of ['yes', line]) {
-        const ended = await sh(script, { timeoutMs: 1_000 })
+        const ended = await sh(script, { timeoutMs: 600 })
         expect(['timed_out', 'flooded']).toContain(ended.how)
         expect(ended.output.length).toBeLessThan(101_000)
         expect(ended.droppedBytes).toBeGreaterThan(1_000_000)
       }
       expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 ** 2)
-    }))
+    })
+  })
 }

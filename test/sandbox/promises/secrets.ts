@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { inSandbox, type Subject, succeeding } from '../subject.ts'
+import { describe, expect, test } from 'vitest'
+import { inSandbox, type Subject, sharedPlace, succeeding } from '../subject.ts'
 
 /** Twenty secrets by the names that keys have. */
 export function canaries(): Record<string, string> {
@@ -32,8 +32,10 @@ export function describeEnvironment(subject: Subject): void {
 
 /** What only a level that confines promises of secrets. */
 export function describeSecrets(subject: Subject, home: string): void {
-  test('no secret is found in any process, nor in a home', () =>
-    inSandbox(subject, {}, async ({ sh }) => {
+  describe('a secret', () => {
+    const { sh } = sharedPlace(subject)
+
+    test('of the orchestrator is found in no process and no home', async () => {
       const places = `${home} /root /home /run /var /etc /tmp /mnt /srv ${subject.stateFolder}`
       const hunt = `cat /proc/*/environ /proc/*/cmdline /proc/*/task/*/environ 2>/dev/null
         find ${places} -type f -exec cat {} + 2>/dev/null`
@@ -41,10 +43,9 @@ export function describeSecrets(subject: Subject, home: string): void {
       expect(output.length).toBeGreaterThan(50)
       expect(output.includes('canary')).toBe(false)
       expect((await sh(`ls -A ${home}`)).stdout.toString()).toBe('')
-    }))
+    })
 
-  test('what only root may read is not read', () =>
-    inSandbox(subject, {}, async ({ sh }) => {
+    test('of root is not read', async () => {
       const paths = [
         '/etc/shadow',
         '/etc/gshadow',
@@ -54,5 +55,6 @@ export function describeSecrets(subject: Subject, home: string): void {
       ]
       const reads = paths.map((path) => `head -c 1 ${path} | grep -q .`)
       expect(await succeeding(sh, reads)).toEqual([])
-    }))
+    })
+  })
 }

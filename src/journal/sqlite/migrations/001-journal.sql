@@ -29,7 +29,8 @@ CREATE TABLE agents (
 ) STRICT;
 CREATE INDEX agents_by_run ON agents (run);
 
--- Append-only.
+-- Append-only. Rows are read by run. An index by agent would cost every commit a page for each agent
+-- in it: that no row of an agent is written twice is kept by its snapshot, whose `seq` only rises.
 CREATE TABLE journal (
   seq        INTEGER PRIMARY KEY,
   run        INTEGER NOT NULL,
@@ -45,7 +46,6 @@ CREATE TABLE journal (
   body       TEXT NOT NULL,
   checksum   INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX journal_by_agent ON journal (agent, agent_seq);
 CREATE INDEX journal_by_run ON journal (run, seq);
 
 -- Ids of events from outside, for good: a repeated one changes nothing.

@@ -1,0 +1,66 @@
+import { mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { openInside, PathGuardError, type Purpose } from '../../src/effects/guards/path-guard.ts'
+import { snapshot } from '../canary/snapshot.ts'
+import { judge, type Verdict } from './oracle.ts'
+import { RUNS, SEED, TIMEOUT_MS } from './runs.ts'
+import { makeTree, type Tree, trees } from './trees.ts'
+
+const PURPOSES: readonly Purpose[] = ['read', 'list', 'write', 'replace']
+
+test('a path is opened exactly when it stays inside', { timeout: TIMEOUT_MS }, async () => {
+  const counts = { inside: 0, refused: 0 }
+  const property = fc.asyncProperty(trees, fc.constantFrom(...PURPOSES), async (tree, purpose) => {
+    for (const verdict of await walk(tree, purpose)) counts[verdict] += 1
+  })
+  await fc.assert(property, { numRuns: RUNS, seed: SEED })
+  expect(Math.min(counts.inside, counts.refused)).toBeGreaterThan(RUNS)
+  console.log(`${counts.inside} paths were opened and ${counts.refused} refused; seed ${SEED}`)
+})
+
+async function walk(tree: Tree, purpose: Purpose): Promise<readonly Verdict[]> {
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'slipway-tree-')))
+  const ws = join(scratch, 'ws')
+  try {
+    const queries = makeTree(scratch, tree)
+    const others = ['outside', 'ws-evil'].map((name) => join(scratch, name))
+    const before = others.map(snapshot)
+    const verdicts: Verdict[] = []
+    for (const query of queries) {
+      const expected = judge(ws, query, purpose)
+      expect(await tryToOpen(ws, query, purpose), `${purpose} ${query}`).toBe(expected)
+      verdicts.push(expected)
+    }
+    expect(others.map(snapshot)).toEqual(before)
+    return verdicts
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+/** Opens a path, and asks the kernel by another way whether the file is inside. */
+async function tryToOpen(ws: string, path: string, purpose: Purpose): Promise<Verdict> {
+  const opened = await openInside(ws, path, purpose).catch((error) => {
+    if (error instanceof PathGuardError || 'code' in error) return undefined
+    throw error
+  })
+  if (opened === undefined) return 'refused'
+  try {
+    const absolute = path.startsWith('/') ? path : `${ws}/${path}`
+    // The kernel's own way: Node's would take `..` away before it follows links.
+    const real = realpathSync.native(absolute.replace(/(?:\/\.?)+$/, ''))
+    expect(real === ws || real.startsWith(`${ws}/`)).toBe(true)
+    const [ours, theirs] = [await opened.stat(), statSync(real)]
+    expect([ours.dev, ours.ino]).toEqual([theirs.dev, theirs.ino])
+    if (purpose === 'replace') {
+      await opened.writeFile('replaced')
+      expect(readFileSync(real, 'utf8')).toBe('replaced')
+    }
+    return 'inside'
+  } finally {
+    await opened.close()
+  }
+}
