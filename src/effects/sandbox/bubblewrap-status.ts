@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { readStartedTick, readStatus } from '../process/process-table.ts'
 
 const ENDING_MS_MAX = 5_000
+const IMMEDIATE_LOOKS = 10
 
 /** What bubblewrap says of the command it started, in lines of JSON. */
 export class BubblewrapStatus {
@@ -30,14 +31,15 @@ export class BubblewrapStatus {
   async end(): Promise<boolean> {
     if (this.#first === undefined) return false
     const deadlineMs = performance.now() + ENDING_MS_MAX
-    for (let waitMs = 1; this.#isAlive(this.#first); waitMs = Math.min(2 * waitMs, 50)) {
+    for (let looks = 1; this.#isAlive(this.#first); looks += 1) {
       if (performance.now() > deadlineMs) return false
       try {
         process.kill(this.#first.pid, 'SIGKILL')
       } catch {
         // It has ended by itself.
       }
-      await sleep(waitMs)
+      // It is gone within microseconds as a rule, and a timer takes a millisecond at least.
+      await (looks <= IMMEDIATE_LOOKS ? nextTurn() : sleep(Math.min(looks - IMMEDIATE_LOOKS, 50)))
     }
     return true
   }
