@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { median } from './rate.ts'
+
+const PAUSE_MS = 200
 
 /** What one round of a subject came to. */
 export interface Round {
@@ -39,6 +42,8 @@ export async function takeTurns<Name extends string>(
   const results = new Map<Name, Round[]>(names.map((name) => [name, []]))
   for (let round = 0; round <= rounds; round += 1) {
     for (const name of names) {
+      // What the one before still does in the background is not this one's.
+      await sleep(PAUSE_MS)
       const result = await subjects[name].run(roundMs)
       if (round > 0) results.get(name)?.push(result)
     }

@@ -12,6 +12,7 @@ const KNOWN: readonly string[] = [
   ...['-oProxyCommand=RUN@host:x', '-oProxyCommand=RUN:x', 'ssh://-oProxyCommand=RUN/x'],
   ...['ssh://%2doProxyCommand=RUN/x', 'ssh://x@-oProxyCommand=RUN/x', 'host:-oProxyCommand=RUN'],
   ...['ssh://host:-oProxyCommand=RUN/x', 'ssh://host/-oProxyCommand=RUN', 'ssh://host/$(RUN)'],
+  ...['ssh://host/a@[evil]/x', 'host:a@[evil]:x', 'TRAP/a@[b]/c', 'ssh://a@host/@x', 'a@b/c:d'],
   ...['file:///etc/passwd', 'FILE:///etc', 'file:/etc', 'git://localhost/x', 'ftp://localhost/x'],
   ...['http://[::1]/x', 'ssh://[::1]:22/x', '[::1]:x', 'http://[::1%25lo]/x', 'http://[v1.x]/'],
   ...['https://localhost:1/x', 'HTTPS://localhost:1/x', 'https:localhost/x', 'https:\\\\host\\x'],

@@ -19,6 +19,9 @@ const PIECES = [
   ' ',
   '.lock',
   '.git',
+  '@[',
+  ']',
+  '[a]',
 ]
 const ALPHABET = 'abcXYZ019-_./:@~^\\+=,%#?*[]{}()<>|&;$`\'"! \t\n\0äß\u200c\ud800€'
 

@@ -65,6 +65,7 @@ const REFUSED: Readonly<Record<GitValue, readonly string[]>> = {
     ...['ssh://%2doProxyCommand=id@host/x', 'ssh://-x@host/x', 'ssh://host/%00', 'ssh:///x'],
     ...['-oProxyCommand=id@host:x', 'host:-x', 'host://x', 'host:x:y', '[::1]:x', 'user@-host:x'],
     ...[`https://ghp_${'a1'.repeat(18)}@github.com/o/r`, 'https://host/ x', 'https://hôst/x'],
+    ...['ssh://host/a@[evil]/x', 'host:a@[evil]', '/home/me@[x]/project'],
     ...['https://host:99999999/x', 'http://[::1%25eth0]/x', `https://host/${'x'.repeat(2_048)}`],
   ],
 }

@@ -86,6 +86,8 @@ function urlProblem(value: string): Problem {
   if (value.length === 0 || value.length > URL_CHARS_MAX) return 'its length'
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
   if (/[\x00-\x1f\x7f]|\p{Surrogate}/u.test(value)) return 'its characters'
+  // Git takes what follows for the host, wherever it stands: also in a path, and in a folder's name.
+  if (value.includes('@[')) return 'it has a second host in it'
   if (value.startsWith('/')) return value.split('/').includes('..') ? 'it goes upwards' : undefined
   if (!/^[\x21-\x7e]+$/.test(value)) return 'its characters'
   // Read as git reads it: what another parser would tidy up first is refused.

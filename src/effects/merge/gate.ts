@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Git } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { makeClone } from '../workspace/clone.ts'
-import { makeReadable } from '../workspace/tree.ts'
+import { removeFolder } from '../workspace/removal.ts'
 
 /**
  * Does something in a fresh clone of a commit of the mirror, where nothing is left of any coder's
@@ -26,7 +26,6 @@ export async function inFreshClone<T>(
     await settle()
     return await use(request.folder)
   } finally {
-    makeReadable(scratch, '')
-    await rm(scratch, { recursive: true, force: true })
+    await removeFolder(scratch)
   }
 }

@@ -193,12 +193,20 @@ export function makeReadable(folder: string, path: string): void {
     const below = join(path, entry.name)
     if (entry.isFIFO()) rmSync(join(folder, below), { force: true })
     if (!entry.isDirectory() && !entry.isFile()) continue
-    const mode = lstatSync(join(folder, below), { throwIfNoEntry: false })?.mode
-    // Its name is not text, and so not the name that we have.
+    const mode = modeOf(join(folder, below))
     if (mode === undefined) continue
     const needed = entry.isDirectory() ? 0o700 : 0o400
     if ((mode & needed) !== needed) chmodSync(join(folder, below), mode | needed)
     if (entry.isDirectory()) makeReadable(folder, below)
+  }
+}
+
+/** Undefined for what cannot be named: its name is not text, or it lies too deep. */
+function modeOf(path: string): number | undefined {
+  try {
+    return lstatSync(path).mode
+  } catch {
+    return undefined
   }
 }
 

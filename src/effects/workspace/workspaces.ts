@@ -15,7 +15,7 @@ import {
 } from './checkpoint.ts'
 import { makeClone } from './clone.ts'
 import { type Owner, type Place, placeOf } from './place.ts'
-import { makeReadable } from './tree.ts'
+import { removeFolder } from './removal.ts'
 import { Turns } from './turns.ts'
 
 interface Prepared {
@@ -177,10 +177,9 @@ class Yard implements Workspaces {
 async function discard({ folder, record, index }: Place): Promise<void> {
   if (existsSync(folder)) {
     const doomed = `${folder}.old`
-    await rm(doomed, { recursive: true, force: true })
+    await removeFolder(doomed)
     await rename(folder, doomed)
-    makeReadable(doomed, '')
-    await rm(doomed, { recursive: true, force: true })
+    await removeFolder(doomed)
   }
   for (const path of [record, index, `${index}.lock`]) await rm(path, { force: true })
 }
@@ -219,7 +218,7 @@ async function findOwners(stateFolder: string): Promise<readonly Owner[]> {
   for (const run of await readdir(top).catch(() => [])) {
     for (const name of await readdir(join(top, run)).catch(() => [])) {
       if (name.endsWith('.new') || name.endsWith('.old')) {
-        await rm(join(top, run, name), { recursive: true, force: true })
+        await removeFolder(join(top, run, name))
         continue
       }
       const story = name.endsWith('.json') ? name.slice(0, -'.json'.length) : name
