@@ -1,5 +1,5 @@
-import { mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, readlink, realpath } from 'node:fs/promises'
+import { dirname, relative } from 'node:path'
 import { z } from 'zod'
 import { isGitFolder } from '../guards/git-guard.ts'
 import { openInside, PathGuardError } from '../guards/path-guard.ts'
@@ -68,15 +68,23 @@ async function makeFolders(workspace: string, path: string): Promise<void> {
     await (await openInside(workspace, path, 'list')).close()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    const name = path.slice(path.lastIndexOf('/') + 1)
-    if (isGitFolder(name)) throw new PathGuardError('nothing writes into a .git folder')
     await makeFolders(workspace, dirname(path))
-    const parent = await openInside(workspace, dirname(path), 'list')
-    try {
-      await mkdir(`/proc/self/fd/${parent.fd}/${name}`)
-    } finally {
-      await parent.close()
+    await makeFolder(workspace, dirname(path), path.slice(path.lastIndexOf('/') + 1))
+  }
+}
+
+async function makeFolder(workspace: string, above: string, name: string): Promise<void> {
+  const parent = await openInside(workspace, above, 'list')
+  try {
+    const place = `/proc/self/fd/${parent.fd}`
+    // Where a link led to, and not how it was called.
+    const way = relative(await realpath(workspace), await readlink(place)).split('/')
+    if ([...way, name].some(isGitFolder)) {
+      throw new PathGuardError('nothing writes into a .git folder')
     }
+    await mkdir(`${place}/${name}`)
+  } finally {
+    await parent.close()
   }
 }
 

@@ -105,6 +105,13 @@ describe('write_file', () => {
     expect((await call('write_file', { path: '.git/hooks/x', text: 'x' })).isError).toBe(true)
     expect(existsSync(join(workspace, '.git'))).toBe(false)
   })
+
+  test.each(['.git/hooks/new/x', 'link/new/x'])('makes no folder for %s', async (path) => {
+    mkdirSync(join(workspace, '.git/hooks'), { recursive: true })
+    symlinkSync('.git/hooks', join(workspace, 'link'))
+    expect((await call('write_file', { path, text: 'x' })).isError).toBe(true)
+    expect(existsSync(join(workspace, '.git/hooks/new'))).toBe(false)
+  })
 })
 
 describe('shell', () => {
