@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { FAULTS } from './faults.ts'
 import { simulate } from './simulate.ts'
 
-const SEEDS = Number(process.env.SLIPWAY_SEEDS ?? 600)
+const SEEDS = Number(process.env.SLIPWAY_SEEDS ?? 1_000)
 
 test(`${SEEDS} seeds: nothing is lost, repeated, swapped, illegal or stuck`, {
   timeout: 300_000,
