@@ -49,7 +49,9 @@ async function abandon(
 test('bubblewrap ends what a killed orchestrator left, at once', async () => {
   const stateFolder = newStateFolder()
   const mark = sleepMark()
-  const running = () => expect.poll(() => isRunning(mark), { timeout: 10_000 }).toBe(true)
+  // The command itself: what is killed before that is left to the next orchestrator, as below.
+  const command = `sleep\0${mark}\0`
+  const running = () => expect.poll(() => isRunning(command), { timeout: 10_000 }).toBe(true)
   await abandon(await start('bubblewrap', stateFolder), stateFolder, mark, running)
   await expect.poll(() => isRunning(mark), { timeout: 2_000 }).toBe(false)
   const next = await start('bubblewrap', stateFolder)
