@@ -89,8 +89,9 @@ async function tunnel({ message, near, head, find, sockets }: Tunnel): Promise<v
     const { hostname, port } = new URL(`tunnel://${message.url ?? ''}`)
     const far = await reach(await find(hostname), Number(port || 443))
     track(sockets, far)
-    near.on('close', () => far.destroy())
-    far.on('close', () => near.destroy())
+    // Not before what it still has to say is said: the last bytes may wait for the reader.
+    near.on('close', () => far.destroySoon())
+    far.on('close', () => near.end(() => near.destroy()))
     if (near.destroyed) far.destroy()
     near.write('HTTP/1.1 200 Connection established\r\n\r\n')
     far.write(head)

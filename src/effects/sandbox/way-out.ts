@@ -22,7 +22,7 @@ const server = createServer({ allowHalfOpen: true }, (near) => {
   near.pipe(far).pipe(near)
   for (const [one, other] of [[near, far], [far, near]]) {
     one.on('error', () => other.destroy())
-    one.on('close', () => other.destroy())
+    one.on('close', () => other.destroySoon())
   }
 })
 server.maxConnections = 128
