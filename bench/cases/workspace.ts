@@ -32,7 +32,7 @@ interface Subject {
 async function measure({ quick }: Effort): Promise<Measurements> {
   const scratch = makeFolder('workspace')
   try {
-    const [files, rounds, between] = quick ? [200, 2, 3] : [10_000, 7, 40]
+    const [files, rounds, between] = quick ? [200, 2, 3] : [10_000, 5, 12]
     const source = join(scratch, 'source')
     await makeRepository(source, files)
     const slipway = await openSlipway(scratch, source)
