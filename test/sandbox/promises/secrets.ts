@@ -1,3 +1,5 @@
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inSandbox, type Subject, sharedPlace, succeeding } from '../subject.ts'
 
@@ -49,7 +51,7 @@ export function describeSecrets(subject: Subject, home: string): void {
       const paths = [
         '/etc/shadow',
         '/etc/gshadow',
-        '/root/.ssh/id_rsa',
+        join(userInfo().homedir, '.bashrc'),
         '/proc/kcore',
         '/proc/kmsg',
       ]

@@ -1,11 +1,4 @@
-import {
-  countTests,
-  matchLines,
-  namesOf,
-  numberOf,
-  type ReportReader,
-  sumCounts,
-} from './report.ts'
+import { countLabelled, countTests, matchLines, namesOf, type ReportReader } from './report.ts'
 
 const TESTS = /^Tests: +((?:\d+ [a-z]+, )*\d+ total)$/
 const SUITES = /^Test Suites: +((?:\d+ [a-z]+, )*\d+ total)/
@@ -16,19 +9,8 @@ export const jest: ReportReader = {
   sign: /^Tests: +(?:\d+ [a-z]+, )*\d+ total$|^No tests found, exiting with code/m,
   read({ lines }) {
     const broken = filesThatBroke(lines)
-    const counts = sumCounts(
-      matchLines(lines, TESTS).map(([, text = '']) =>
-        countTests({
-          passed: numberOf(text, 'passed'),
-          failed: numberOf(text, 'failed'),
-          skipped: numberOf(text, 'skipped', 'todo'),
-        }),
-      ),
-    )
-    const failedSuites = matchLines(lines, SUITES).reduce(
-      (sum, [, text = '']) => sum + numberOf(text, 'failed'),
-      0,
-    )
+    const counts = countLabelled(lines, TESTS)
+    const failedSuites = countLabelled(lines, SUITES).failed
     const failed = counts.failed + broken.length || failedSuites
     const names = namesOf(matchLines(lines, /^ {2}● (.* › .*|(?!Console$|Test suite failed).*)$/))
     return { counts: countTests({ ...counts, failed }), failing: [...broken, ...names] }

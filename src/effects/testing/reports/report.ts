@@ -70,3 +70,16 @@ export function labelled(text: string, label: string): number {
 export function namesOf(matches: readonly RegExpExecArray[]): string[] {
   return [...new Set(matches.map((match) => (match[1] ?? '').trim()))]
 }
+
+/** Sums up lines such as `Tests  1 failed | 2 passed`, as Jest and Vitest print them. */
+export function countLabelled(lines: readonly string[], pattern: RegExp): TestCounts {
+  return sumCounts(
+    matchLines(lines, pattern).map(([, text = '']) =>
+      countTests({
+        passed: numberOf(text, 'passed'),
+        failed: numberOf(text, 'failed'),
+        skipped: numberOf(text, 'skipped', 'todo'),
+      }),
+    ),
+  )
+}

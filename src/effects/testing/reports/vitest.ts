@@ -1,4 +1,4 @@
-import { countTests, matchLines, numberOf, type ReportReader, sumCounts } from './report.ts'
+import { countLabelled, countTests, matchLines, type ReportReader } from './report.ts'
 
 const TESTS = /^ *Tests {2}(.*)$/
 const FILES = /^ *Test Files {2}(.*)$/
@@ -11,19 +11,8 @@ export const vitest: ReportReader = {
   read({ lines }) {
     const names = [...new Set(matchLines(lines, FAIL).map((match) => match[1] ?? ''))]
     const brokenFiles = names.filter(isFile).length
-    const counts = sumCounts(
-      matchLines(lines, TESTS).map(([, text = '']) =>
-        countTests({
-          passed: numberOf(text, 'passed'),
-          failed: numberOf(text, 'failed'),
-          skipped: numberOf(text, 'skipped', 'todo'),
-        }),
-      ),
-    )
-    const failedFiles = matchLines(lines, FILES).reduce(
-      (sum, [, text = '']) => sum + numberOf(text, 'failed'),
-      0,
-    )
+    const counts = countLabelled(lines, TESTS)
+    const failedFiles = countLabelled(lines, FILES).failed
     const failed = counts.failed + brokenFiles || failedFiles
     return {
       counts: countTests({ ...counts, failed }),
