@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Git } from '../git/git.ts'
+import { isAncestor } from '../git/objects.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
 import type {
@@ -21,7 +22,7 @@ import { GithubFailure } from './github-failure.ts'
 import { GithubGit } from './github-git.ts'
 import { type GithubPull, readGithubPull } from './github-pull.ts'
 import type { GithubRepository } from './github-repository.ts'
-import { haveSameTree, isAncestor } from './merged-commit.ts'
+import { haveSameTree } from './merged-commit.ts'
 import { fitBody, fitTitle, quieten } from './outward-text.ts'
 import { branchRef, deleteWorkBranch, keepHead, storyRef } from './story-branch.ts'
 

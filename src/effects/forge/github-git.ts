@@ -1,8 +1,8 @@
 import { type Git, GitError, type GitOptions } from '../git/git.ts'
+import { isAncestor } from '../git/objects.ts'
 import { changeRefs, type Repositories, readRef } from '../git/repositories.ts'
 import { ForgeFailure } from './forge-failure.ts'
 import { explainGitError } from './github-failure.ts'
-import { isAncestor } from './merged-commit.ts'
 import { branchRef } from './story-branch.ts'
 
 export interface GithubGitParts {

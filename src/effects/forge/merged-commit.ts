@@ -1,4 +1,5 @@
 import type { Git } from '../git/git.ts'
+import { isAncestor } from '../git/objects.ts'
 import type { MergeRequest } from './forge.ts'
 
 /**
@@ -23,17 +24,6 @@ export async function findMergedCommit(
   // A message with two such trailers has one that somebody smuggled in: it proves nothing.
   const found = text.split('\n').find((line) => line.split(' ')[1] === reviewedHead)
   return found?.split(' ')[0]
-}
-
-/** Whether one commit is in the history of another; one that is not there is not. */
-export async function isAncestor(
-  git: Git,
-  repository: string,
-  commit: string,
-  descendant: string,
-): Promise<boolean> {
-  const args = ['merge-base', '--is-ancestor', commit, descendant]
-  return (await git.run(args, { repository, accept: [0, 1, 128] })).exitCode === 0
 }
 
 /** Whether two commits have the same tree. */

@@ -1,4 +1,5 @@
 import type { Git } from '../git/git.ts'
+import { EMPTY_TREE } from '../git/objects.ts'
 import { changeRefs, findObjects, type RefChange } from '../git/repositories.ts'
 import type { Owner, Place } from './place.ts'
 
@@ -7,7 +8,6 @@ import type { Owner, Place } from './place.ts'
  * a commit whose first parent is the entry before.
  */
 const ARCHIVE = 'refs/slipway/archive'
-const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 /** Moves all refs of a story into the archive. */
 export async function archiveStory(

@@ -11,6 +11,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { type Git, GitError, type GitOptions } from '../git/git.ts'
+import { EMPTY_TREE } from '../git/objects.ts'
 import { isGitFolder } from '../guards/git-guard.ts'
 
 /** A folder of files as git has stored it. */
@@ -22,9 +23,6 @@ export interface StoredTree {
 
 /** Git waits for whoever holds the other end of a pipe that is called .gitignore. */
 const SIMPLE_MS_MAX = 60_000
-
-/** Git knows it without being told. */
-const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 export interface TreeSource {
   readonly git: Git

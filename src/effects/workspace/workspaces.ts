@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Git } from '../git/git.ts'
+import { isAncestor } from '../git/objects.ts'
 import { packWhenMany } from '../git/packing.ts'
 import { changeRefs, findObjects, type Repositories, readRef } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
@@ -126,7 +127,8 @@ class Yard implements Workspaces {
     const { base, tree } = await this.checkpoint(owner)
     const ref = `refs/heads/${placeOf(this.#stateFolder, owner).branch}`
     const head = await readRef(this.#git, repository, ref)
-    const parent = head !== undefined && (await this.#isAncestor(base, head)) ? head : base
+    const parent =
+      head !== undefined && (await isAncestor(this.#git, repository, base, head)) ? head : base
     const [parentTree] = await findObjects(this.#git, repository, [`${parent}^{tree}`])
     if (tree === parentTree) return parent === base ? undefined : parent
     const args = ['commit-tree', tree, '-p', parent, '-F', '-']
@@ -164,12 +166,6 @@ class Yard implements Workspaces {
     for (const owner of removed) await this.remove(owner)
     const missing = wanted.filter((owner) => !existsSync(placeOf(this.#stateFolder, owner).folder))
     return { removed, missing }
-  }
-
-  async #isAncestor(commit: string, of: string): Promise<boolean> {
-    const args = ['merge-base', '--is-ancestor', commit, of]
-    const options = { repository: this.#repositories.work, accept: [0, 1] }
-    return (await this.#git.run(args, options)).exitCode === 0
   }
 }
 
