@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { plantSecrets } from './conformance.ts'
 import { describeConfinement } from './promises/confinement.ts'
@@ -7,6 +7,7 @@ import { describePowers } from './promises/powers.ts'
 import { describeSecrets } from './promises/secrets.ts'
 import { buildWorker, openRemote, type RemoteIsolation } from './remote-isolation.ts'
 import { inSandbox, makeFolder, type Subject } from './subject.ts'
+import { waitForSpare } from './waiting.ts'
 
 /** Starts a program that sees this machine without some of its means. */
 const without = (mount: string) =>
@@ -50,6 +51,16 @@ describe.runIf(process.getuid?.() === 0)('bubblewrap', () => {
         expect(subject.isolation().description).toContain('watched')
       })
       describeLimits(subject)
+      test('and ends the one that waits for its command when the sandbox is closed', async () => {
+        let spare = 0
+        await inSandbox(subject, {}, async ({ sh, workspace }) => {
+          await sh('true')
+          spare = await waitForSpare(workspace)
+          expect((await sh('exit 3')).exitCode).toBe(3)
+          spare = await waitForSpare(workspace)
+        })
+        expect(existsSync(`/proc/${spare}`)).toBe(false)
+      })
     },
   )
 

@@ -66,6 +66,17 @@ test('a tool folder that would show a home, or is not there, is refused', async 
   }
 })
 
+test('a mount that would show a home or the state folder is refused', async () => {
+  const subject = await subjectIn(makeFolder(uid))
+  for (const outside of [homedir(), '/', subject.stateFolder]) {
+    const mounts = [{ outside, inside: '/run/x', access: 'read' }] as const
+    await expect(
+      inSandbox(subject, { mounts }, async () => {}),
+      outside,
+    ).rejects.toThrow(outside)
+  }
+})
+
 test.runIf(process.arch === 'x64')('keys of the kernel are not to be had', async () => {
   const subject = await subjectIn(makeFolder(uid))
   await inSandbox(subject, {}, async ({ sh }) => {

@@ -1,10 +1,13 @@
+import type { Readable } from 'node:stream'
+
 /** A process to run, as an argument list: no shell ever reads it. */
 export interface Command {
   readonly argv: readonly [string, ...string[]]
   readonly cwd: string
   /** All of its environment; nothing is inherited. */
   readonly env: Readonly<Record<string, string>>
-  readonly stdin?: string | Uint8Array
+  /** A stream is what a process that is talked to reads for as long as it lives. */
+  readonly stdin?: string | Uint8Array | Readable
   readonly timeoutMs: number
   /** The most that is kept of each stream; the rest is dropped out of its middle. */
   readonly outputBytesMax: number
@@ -12,6 +15,8 @@ export interface Command {
   readonly printedBytesMax?: number
   /** Called with what it prints, as it comes. */
   readonly onOutput?: (chunk: Buffer) => void
+  /** Called with what it prints on its standard output alone, as it comes. */
+  readonly onStdout?: (chunk: Buffer) => void
   readonly signal?: AbortSignal
 }
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import type { Readable, Writable } from 'node:stream'
+import type { Socket } from 'node:net'
+import { Readable, type Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BoundedOutput } from './bounded-output.ts'
 import { type Command, type Ended, notStarted } from './command.ts'
@@ -23,6 +24,18 @@ export interface Launcher {
   onStatus(chunk: Buffer): void
   /** Ends what the command has left. False when it cannot know what that is, or it lives on. */
   end(): Promise<boolean>
+  /** Settles when it has said how its command ended; absent where its own end is to be awaited. */
+  readonly said?: Promise<void>
+  /** For one that is started ahead of its command. */
+  readonly later?: Later
+}
+
+/** A command that a launcher is given when it runs already. */
+export interface Later {
+  /** Its clock starts now. The script is written to the file after that of the status. */
+  readonly given: Promise<{ readonly command: Command; readonly script: string }>
+  /** Called when the launcher says something on that file, and when it can say no more. */
+  onAnswer(isOver: boolean): void
 }
 
 /** A run that is about to start. */
@@ -38,28 +51,65 @@ export interface Run {
 
 /** Runs a command to its end, and ends what it leaves. Never rejects. */
 export async function runProcess(run: Run): Promise<Ended> {
-  const { command } = run
-  if (run.closing.aborted || command.signal?.aborted) return notStarted('stopped before it began')
-  const gathered = new GatheredOutput(command)
+  const { command, by, closing } = run
+  if (closing.aborted || command.signal?.aborted) return notStarted('stopped before it began')
+  const startedMs = performance.now()
   let child: ChildProcess
   try {
     child = start(run)
   } catch (error) {
     return notStarted(String(error))
   }
-  const { pid } = child
-  const startedTick = pid === undefined ? 0 : readStartedTick(pid)
+  const started = { child, exit: exitOf(child), startedTick: readStartedTick(child.pid ?? 0) }
+  if (typeof by === 'object') converse(child, by)
+  const given = await commandGiven(run, started)
+  if (given === undefined) return accompany(run, started, startedMs)
+  return accompany({ ...run, command: given }, started, performance.now())
+}
+
+interface Started {
+  readonly child: ChildProcess
+  readonly exit: Promise<Verdict>
+  readonly startedTick: number
+}
+
+/** The command of a launcher that was started ahead, unless it ends before there is one. */
+function commandGiven({ command, by, closing }: Run, { exit }: Started) {
+  const later = typeof by === 'object' ? by.later : undefined
+  if (later === undefined) return undefined
+  return new Promise<Command | undefined>((resolve) => {
+    const over = new AbortController()
+    const settle = (given?: Command) => {
+      over.abort()
+      resolve(given)
+    }
+    for (const source of [command.signal, closing]) {
+      source?.addEventListener('abort', () => settle(), { signal: over.signal })
+    }
+    void exit.then(() => settle())
+    void later.given.then((given) => settle(given.command))
+  })
+}
+
+/** Stays with a command until nothing of it is left. */
+async function accompany(run: Run, started: Started, startedMs: number): Promise<Ended> {
+  const { command, by, mark } = run
+  const { child, exit, startedTick } = started
+  const gathered = new GatheredOutput(command, startedMs)
   gathered.listen(child)
   feed(child.stdin, command.stdin ?? '')
-  if (typeof run.by === 'object') converse(child, run.by)
-  const verdict = await waitFor(child, run, gathered)
+  const verdict = await waitFor(firstWord(exit, by), run, gathered)
+  const { pid } = child
   if (pid === undefined) return notStarted(verdict.error ?? 'it could not be started')
   // The last word of a launcher may still be on its way.
-  if (verdict.how === 'exited' && typeof run.by === 'object') {
-    await drain([child.stdio[statusFile(run.by)]])
+  if (verdict.how === 'exited' && typeof by === 'object') {
+    const end = drain([child.stdio[statusFile(by)]])
+    await Promise.race([end, by.said ?? end])
   }
-  await endRest(run, verdict, { mark: run.mark, leader: { pid, startedTick } })
-  await drain([child.stdout, child.stderr])
+  const output = [child.stdout, child.stderr]
+  const isOver = await endRest(run, verdict, { mark, leader: { pid, startedTick } })
+  await (isOver ? readRest(output) : drain(output))
+  await drain(answerFiles(child, by))
   for (const stream of child.stdio) stream?.destroy()
   return gathered.end(verdict)
 }
@@ -73,15 +123,16 @@ interface Verdict {
 /** What a command has printed, and what is to be said of it at the end. */
 class GatheredOutput {
   readonly #command: Command
-  readonly #startedMs = performance.now()
+  readonly #startedMs: number
   readonly #stdout: BoundedOutput
   readonly #stderr: BoundedOutput
   readonly #output: BoundedOutput
   #printedBytes = 0
   onFlood = () => {}
 
-  constructor(command: Command) {
+  constructor(command: Command, startedMs: number) {
     this.#command = command
+    this.#startedMs = startedMs
     this.#stdout = new BoundedOutput(command.outputBytesMax)
     this.#stderr = new BoundedOutput(command.outputBytesMax)
     this.#output = new BoundedOutput(command.outputBytesMax)
@@ -96,6 +147,7 @@ class GatheredOutput {
       this.#command.onOutput?.(chunk)
     }
     child.stdout?.on('data', gatherInto(this.#stdout))
+    child.stdout?.on('data', (chunk: Buffer) => this.#command.onStdout?.(chunk))
     child.stderr?.on('data', gatherInto(this.#stderr))
   }
 
@@ -116,17 +168,18 @@ class GatheredOutput {
 function start({ command, mark, by, guardStdio }: Run): ChildProcess {
   const [name, value] = mark.split('=') as [string, string]
   const [file, ...args] = command.argv
-  const files = typeof by === 'object' ? statusFile(by) + 1 : STANDARD_FILES
+  const files = typeof by === 'object' ? filesOf(by) : STANDARD_FILES
   const stdio = guardStdio(Array<'pipe'>(files).fill('pipe'))
   const env = { ...command.env, [name]: value }
   // A session of its own, so that the terminal's Ctrl-C reaches us and not it.
   return spawn(file, args, { cwd: command.cwd, env, stdio, detached: true })
 }
 
-function feed(input: Writable | null, content: string | Uint8Array): void {
+function feed(input: Writable | null, content: string | Uint8Array | Readable): void {
   // One that does not read its input to the end is no failure of ours.
   input?.on('error', () => {})
-  input?.end(content)
+  if (!(content instanceof Readable)) input?.end(content)
+  else if (input !== null) content.pipe(input)
 }
 
 function converse(child: ChildProcess, launcher: Launcher): void {
@@ -139,13 +192,47 @@ function converse(child: ChildProcess, launcher: Launcher): void {
   const status = streams[statusFile(launcher)] as Readable
   status.on('error', () => {})
   status.on('data', (chunk: Buffer) => launcher.onStatus(chunk))
+  const { later } = launcher
+  if (later === undefined) return
+  const script = streams[statusFile(launcher) + 1] as Socket
+  for (const end of ['end', 'error']) script.on(end, () => later.onAnswer(true))
+  script.on('data', () => later.onAnswer(false))
+  void later.given.then((given) => script.end(given.script))
 }
 
 function statusFile({ inputs }: Launcher): number {
   return STANDARD_FILES + inputs.length
 }
 
-function waitFor(child: ChildProcess, run: Run, gathered: GatheredOutput): Promise<Verdict> {
+function filesOf(launcher: Launcher): number {
+  return statusFile(launcher) + (launcher.later === undefined ? 1 : 2)
+}
+
+/** On which a launcher says that its command begins. */
+function answerFiles(child: ChildProcess, by: Run['by']) {
+  return typeof by === 'object' ? child.stdio.slice(statusFile(by) + 1, filesOf(by)) : []
+}
+
+function exitOf(child: ChildProcess): Promise<Verdict> {
+  return new Promise((resolve) => {
+    child.on('error', (error) => {
+      if (child.pid !== undefined) return
+      resolve({ how: 'not_started', exitCode: null, error: String(error) })
+    })
+    child.on('exit', (exitCode) =>
+      resolve({ how: exitCode === null ? 'killed' : 'exited', exitCode }),
+    )
+  })
+}
+
+/** What a launcher says of its command comes before its own end. */
+function firstWord(exit: Started['exit'], by: Run['by']): Promise<Verdict> {
+  const said = typeof by === 'object' ? by.said : undefined
+  if (said === undefined) return exit
+  return Promise.race([exit, said.then((): Verdict => ({ how: 'exited', exitCode: null }))])
+}
+
+function waitFor(exit: Started['exit'], run: Run, gathered: GatheredOutput): Promise<Verdict> {
   const { signal, timeoutMs } = run.command
   return new Promise((resolve) => {
     const settle = (verdict: Verdict) => {
@@ -158,24 +245,42 @@ function waitFor(child: ChildProcess, run: Run, gathered: GatheredOutput): Promi
     const timer = setTimeout(stop('timed_out'), Math.min(timeoutMs, TIMER_MS_MAX))
     for (const source of [signal, run.closing]) source?.addEventListener('abort', abort)
     gathered.onFlood = stop('flooded')
-    child.on('error', (error) => {
-      if (child.pid !== undefined) return
-      settle({ how: 'not_started', exitCode: null, error: String(error) })
-    })
-    child.on('exit', (exitCode) =>
-      settle({ how: exitCode === null ? 'killed' : 'exited', exitCode }),
-    )
+    void exit.then(settle)
+    if (signal?.aborted || run.closing.aborted) abort()
   })
 }
 
+/** True when it is certain that nobody is left who could print. */
 async function endRest(
   { by }: Run,
   { how }: Verdict,
   tree: Parameters<typeof endTree>[0],
-): Promise<void> {
-  if (how === 'exited' && by === 'trusted') return
+): Promise<boolean> {
+  if (how === 'exited' && by === 'trusted') return false
   const ended = typeof by === 'object' && (await by.end())
-  if (how !== 'exited' || !ended) await endTree(tree)
+  if (how === 'exited' && ended) return true
+  await endTree(tree)
+  return false
+}
+
+/**
+ * Reads what was printed, where nobody is left to print more. It is there to be read, so the first
+ * round of the event loop that brings nothing was the last. The end of the streams comes later:
+ * a launcher holds them until it has ended.
+ */
+async function readRest(streams: readonly ChildProcess['stdio'][number][]): Promise<void> {
+  const open = streams.filter((stream) => stream && !stream.closed)
+  let heard = 0
+  for (const stream of open) {
+    stream?.on('data', () => {
+      heard += 1
+    })
+  }
+  // The first round may be one that had begun to look before.
+  for (let quiet = 0, before = 0; quiet < 2; before = heard) {
+    await new Promise((resolve) => setImmediate(resolve))
+    quiet = heard === before ? quiet + 1 : 0
+  }
 }
 
 /**

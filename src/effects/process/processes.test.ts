@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Command } from './command.ts'
 import { readStatus } from './process-table.ts'
@@ -38,6 +39,23 @@ describe('a command', () => {
     ['kill -TERM $$', { how: 'killed', exitCode: null }],
   ])('%s', async (script, end) => {
     expect(await sh(script)).toMatchObject(end)
+  })
+
+  test('is talked to for as long as it lives', async () => {
+    const input = new PassThrough()
+    const heard: string[] = []
+    const run = processes.run(
+      command(['sh', '-c', 'echo noise >&2; while read line; do echo "$line!"; done'], {
+        stdin: input,
+        onStdout(chunk) {
+          heard.push(chunk.toString())
+          if (heard.length === 1) input.end('two\n')
+        },
+      }),
+    )
+    input.write('one\n')
+    expect(await run).toMatchObject({ how: 'exited', exitCode: 0 })
+    expect(heard.join('')).toBe('one!\ntwo!\n')
   })
 
   test('loses nothing of its output to a busy process of ours', async () => {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { type Command, type Ended, notStarted } from '../process/command.ts'
+import type { Later } from '../process/process-run.ts'
 import type { Processes } from '../process/processes.ts'
 import { BubblewrapStatus } from './bubblewrap-status.ts'
 import { PRIVATE_HOME, type View } from './bubblewrap-view.ts'
@@ -9,6 +10,7 @@ import type { Namespaces } from './namespaces.ts'
 import { OpenRuns } from './open-runs.ts'
 import { watchProcesses } from './process-watch.ts'
 import type { Sandbox, SandboxCommand, SandboxLimits } from './sandbox.ts'
+import { type LaunchAhead, type Placed, SpareCommand, waitingShell } from './spare-command.ts'
 import { makeSystemCallFilter } from './system-call-filter.ts'
 import type { WayOut } from './way-out.ts'
 
@@ -43,26 +45,42 @@ export class BubblewrapSandbox implements Sandbox {
   readonly level = 'bubblewrap'
   readonly #parts: BubblewrapParts
   readonly #runs: OpenRuns
+  /** Absent where a command has mounts of its own, which are to be made when it begins. */
+  readonly #spare: SpareCommand | undefined
 
   constructor(parts: BubblewrapParts) {
     this.#parts = parts
     this.#runs = new OpenRuns(parts.workspace)
+    const launchAhead: LaunchAhead = (later, signal) => this.#launchAhead(later, signal)
+    this.#spare = parts.namespaces && new SpareCommand(launchAhead)
   }
 
   run(command: SandboxCommand & Pick<Command, 'onOutput'>): Promise<Ended> {
-    return this.#runs.start(command, (cwd, signal) => this.#launch({ ...command, cwd, signal }))
+    return this.#runs.start(command, async (cwd, signal) => {
+      const placed = { ...command, cwd, signal }
+      const ended = (await this.#spare?.run(placed)) ?? (await this.#launch(placed))
+      this.#spare?.prepareSoon()
+      return ended
+    })
   }
 
   async close(): Promise<void> {
-    await this.#runs.close()
+    await Promise.all([this.#runs.close(), this.#spare?.close()])
     await this.#parts.wayOut?.close()
     this.#parts.namespaces?.close()
     await this.#parts.cgroup?.remove()
   }
 
-  async #launch(command: SandboxCommand & { cwd: string }): Promise<Ended> {
+  #launchAhead(later: Later, signal: AbortSignal): Promise<Ended> {
+    const scriptFile = ARGUMENTS_FILE + (FILTER ? 1 : 0) + (this.#parts.cgroup ? 1 : 0) + 2
+    const limits = { timeoutMs: Infinity, outputBytesMax: 4_096 }
+    const place = { cwd: this.#parts.workspace, signal }
+    return this.#launch({ argv: waitingShell(scriptFile), ...place, ...limits }, later)
+  }
+
+  async #launch(command: Placed, later?: Later): Promise<Ended> {
     const status = new BubblewrapStatus()
-    const bound = this.#bound(status)
+    const bound = this.#bound(status, later)
     const extras = (
       [
         ['--seccomp', FILTER],
@@ -74,18 +92,27 @@ export class BubblewrapSandbox implements Sandbox {
     if (args.some((arg) => arg.includes('\0'))) return notStarted('an argument has a NUL in it')
     const inputs = [args.map((arg) => `${arg}\0`).join(''), ...extras.map(({ input }) => input)]
     const argv = this.#launchLine(command, ARGUMENTS_FILE + inputs.length)
+    const launcher = {
+      inputs,
+      onStatus: (chunk: Buffer) => status.add(chunk),
+      // One that was started ahead is in a hurry: what stands still may be gone a moment later.
+      ...(later
+        ? { later, said: status.said, end: () => status.stop() }
+        : { end: () => status.end() }),
+    }
     const ended = await this.#parts.processes.run(
       { ...command, argv, cwd: '/', env: LAUNCH_ENVIRONMENT },
-      { inputs, onStatus: (chunk) => status.add(chunk), end: () => status.end() },
+      launcher,
     )
     const how = bound.end()
     return how === undefined ? judge(ended, status.exitCode) : { ...ended, how, exitCode: null }
   }
 
   /** Keeps a command within its limits: by a group that it joins before it begins, or by watching. */
-  #bound(status: BubblewrapStatus): Bound {
+  #bound(status: BubblewrapStatus, later: Later | undefined): Bound {
     const { cgroup, limits } = this.#parts
     let how: ReturnType<Bound['end']>
+    let isOver = false
     let endWatch = () => {}
     const stop = (because: typeof how) => () => {
       how = because
@@ -98,10 +125,15 @@ export class BubblewrapSandbox implements Sandbox {
     status.onFirst = (pid) => {
       // When memory is short, what is in a sandbox goes first.
       void writeFile(`/proc/${pid}/oom_score_adj`, '900').catch(() => {})
-      if (cgroup === undefined) endWatch = watchProcesses(pid, limits, stop('killed'))
+      const watch = () => {
+        if (!isOver) endWatch = watchProcesses(pid, limits, stop('killed'))
+      }
+      // One that waits for its command needs no watching, which costs.
+      if (cgroup === undefined) void Promise.resolve(later?.given).then(watch)
       else cgroup.join(pid).then(() => letGo('joined'), stop('not_started'))
     }
     const end = () => {
+      isOver = true
       endWatch()
       return how
     }
@@ -117,7 +149,7 @@ export class BubblewrapSandbox implements Sandbox {
     return (cgroup === undefined ? ['prlimit', count, ...line] : line) as [string, ...string[]]
   }
 
-  #arguments(command: SandboxCommand & { cwd: string }): readonly string[] {
+  #arguments(command: Placed): readonly string[] {
     const { view, namespaces, disableUserNamespaces, wayOut } = this.#parts
     const own = { PATH: view.path, ...sandboxEnvironment(PRIVATE_HOME, '/tmp') }
     const environment = { ...own, ...wayOut?.env, ...command.env }

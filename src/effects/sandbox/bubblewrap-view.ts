@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { SandboxMount } from './sandbox.ts'
 import { isWithin } from './workspace-path.ts'
 
 /** The system's folders that everybody needs. Whatever is not listed is not there: /run, /var, /sys. */
@@ -20,6 +21,11 @@ const SYSTEM_FOLDERS = [
 /** Where the private home is seen. */
 export const PRIVATE_HOME = '/home/sandbox'
 
+/** Whether a path is in one of the system's folders, which every sandbox shows. */
+export function isOfSystem(path: string): boolean {
+  return SYSTEM_FOLDERS.some((folder) => isWithin(folder, path))
+}
+
 /** What is to be seen inside, and what is not. */
 export interface ViewSettings {
   readonly workspace: string
@@ -27,8 +33,8 @@ export interface ViewSettings {
   readonly toolFolders: readonly string[]
   /** Folders of which nothing is seen but the workspace. */
   readonly hiddenFolders: readonly string[]
-  /** Bound read-only, as path outside and path inside. */
-  readonly extras: readonly (readonly [outside: string, inside: string])[]
+  /** What is seen besides, wherever it is. */
+  readonly mounts: readonly SandboxMount[]
   /** Undefined where this bubblewrap cannot bound it. */
   readonly scratchBytesMax: number | undefined
 }
@@ -58,7 +64,7 @@ export async function makeView(machine: Machine, settings: ViewSettings): Promis
     ...machine.mounts,
     ...tools,
     ...settings.hiddenFolders.filter(isVisible).map(emptyFolder),
-    ...settings.extras.map(([outside, inside]) => readOnly(inside, outside)),
+    ...settings.mounts.map((mount) => shown(mount, settings)),
     ...wayTo(workspace),
     { path: workspace, args: [access === 'write' ? '--bind' : '--ro-bind', workspace, workspace] },
     ...(await surveyGit(workspace)),
@@ -86,6 +92,18 @@ function inOrder(mounts: readonly Mount[]): readonly string[] {
 
 function readOnly(path: string, source = path): Mount {
   return { path, args: ['--ro-bind', source, path] }
+}
+
+function shown({ outside, inside, access }: SandboxMount, settings: ViewSettings): Mount {
+  if (holdsForbidden(settings, outside)) {
+    throw new Error(`${outside} holds what a sandbox must hide, and cannot be shown`)
+  }
+  return { path: inside, args: [access === 'write' ? '--bind' : '--ro-bind', outside, inside] }
+}
+
+/** Whether a home, the state folder or the workspace is below a path, or is it. */
+function holdsForbidden({ hiddenFolders, workspace }: ViewSettings, path: string): boolean {
+  return [...hiddenFolders, workspace].some((folder) => isWithin(path, folder))
 }
 
 function emptyFolder(path: string): Mount {
@@ -125,13 +143,12 @@ export function surveyMachine(): Machine {
 
 /** The folders of tools outside the system's, that of the running Node among them. */
 async function surveyTools(settings: ViewSettings): Promise<Mount[]> {
-  const forbidden = [...settings.hiddenFolders, settings.workspace]
-  const holdsForbidden = (path: string) => forbidden.some((folder) => isWithin(path, folder))
+  const isForbidden = (path: string) => holdsForbidden(settings, path)
   const node = await realpath(process.execPath)
   const prefix = dirname(dirname(node))
-  const ownFolder = basename(dirname(node)) === 'bin' && !holdsForbidden(prefix) ? prefix : node
+  const ownFolder = basename(dirname(node)) === 'bin' && !isForbidden(prefix) ? prefix : node
   const wanted = [ownFolder, ...settings.toolFolders.map((folder) => resolve(folder))]
-  for (const folder of wanted.filter(holdsForbidden)) {
+  for (const folder of wanted.filter(isForbidden)) {
     throw new Error(`${folder} holds what a sandbox must hide, and cannot be a tool folder`)
   }
   for (const folder of settings.toolFolders) {
@@ -139,8 +156,7 @@ async function surveyTools(settings: ViewSettings): Promise<Mount[]> {
       throw new Error(`the tool folder ${folder} does not exist`)
     })
   }
-  const known = (path: string) => SYSTEM_FOLDERS.some((folder) => isWithin(folder, path))
-  return wanted.filter((path) => !known(path)).map((path) => readOnly(path))
+  return wanted.filter((path) => !isOfSystem(path)).map((path) => readOnly(path))
 }
 
 /** A mount of its own: a folder that only holds one can be moved away, and another put there. */

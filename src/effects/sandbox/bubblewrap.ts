@@ -7,9 +7,15 @@ import { type Machine, makeView, PRIVATE_HOME, surveyMachine } from './bubblewra
 import { type Cgroups, openCgroups } from './cgroup.ts'
 import { openNamespaces } from './namespaces.ts'
 import { prepareOwnFolder } from './own-folder.ts'
-import { DEFAULT_LIMITS, type Isolation, type Sandbox, type SandboxSettings } from './sandbox.ts'
+import {
+  DEFAULT_LIMITS,
+  type Isolation,
+  type Sandbox,
+  type SandboxMount,
+  type SandboxSettings,
+} from './sandbox.ts'
 import { tryOut } from './trial.ts'
-import { openWayOut, type WayOut } from './way-out.ts'
+import { openWayOut, type WayOut, wantsWayOut } from './way-out.ts'
 
 /** What all sandboxes of bubblewrap have in common. */
 export interface BubblewrapSettings {
@@ -97,16 +103,15 @@ interface Ground {
   readonly ownFolder: string
   readonly machine: Machine
   readonly hiddenFolders: readonly string[]
-  readonly accounts: readonly (readonly [outside: string, inside: string])[]
+  readonly accounts: readonly SandboxMount[]
   readonly means: Means
 }
 
 async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<Sandbox> {
   const { means, ownFolder } = ground
-  const hosts = wanted.hosts ?? []
-  if (hosts.length === 0) return openParts(ground, wanted, undefined)
+  if (!wantsWayOut(wanted)) return openParts(ground, wanted, undefined)
   if (!means.shared) throw new Error('allowed hosts need nsenter, which does not work here')
-  const wayOut = await openWayOut(ownFolder, hosts)
+  const wayOut = await openWayOut(ownFolder, wanted)
   let sandbox: BubblewrapSandbox | undefined
   try {
     const opened = await openParts(ground, wanted, wayOut)
@@ -124,7 +129,7 @@ async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<San
 
 async function openParts(
   { processes, settings, machine, hiddenFolders, accounts, means }: Ground,
-  { workspace, access, limits: wantedLimits }: SandboxSettings,
+  { workspace, access, mounts = [], limits: wantedLimits }: SandboxSettings,
   wayOut: WayOut | undefined,
 ): Promise<BubblewrapSandbox> {
   const limits = { ...DEFAULT_LIMITS, ...wantedLimits }
@@ -133,7 +138,7 @@ async function openParts(
     access,
     toolFolders: settings.toolFolders ?? [],
     hiddenFolders,
-    extras: [...accounts, ...(wayOut ? [wayOut.mount] : [])],
+    mounts: [...accounts, ...(wayOut ? [wayOut.mount] : []), ...mounts],
     scratchBytesMax: means.sizes ? limits.scratchBytesMax : undefined,
   })
   const first = [
@@ -156,18 +161,18 @@ async function openParts(
 }
 
 /** The system's accounts, and the one that commands run as: programs ask who they are. */
-async function writeAccounts(folder: string): Promise<[outside: string, inside: string][]> {
+async function writeAccounts(folder: string): Promise<SandboxMount[]> {
   const { uid, gid } = insideIds()
   const accounts = [
     ['passwd', uid, `sandbox:x:${uid}:${gid}::${PRIVATE_HOME}:/bin/sh`],
     ['group', gid, `sandbox:x:${gid}:`],
   ] as const
-  const written = accounts.map(async ([file, id, own]): Promise<[string, string]> => {
+  const written = accounts.map(async ([file, id, own]): Promise<SandboxMount> => {
     const lines = (await readFile(`/etc/${file}`, 'utf8')).split('\n')
     const others = lines.filter((line) => line !== '' && line.split(':')[2] !== id)
     const path = join(folder, file)
     await writeFile(path, `${[...others, own].join('\n')}\n`)
-    return [path, `/etc/${file}`]
+    return { outside: path, inside: `/etc/${file}`, access: 'read' }
   })
   return Promise.all(written)
 }

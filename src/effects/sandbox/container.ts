@@ -7,9 +7,15 @@ import { type Engine, openEngine } from './container-engine.ts'
 import { ContainerSandbox, FIRST_PROCESS, removeContainer } from './container-sandbox.ts'
 import { sandboxEnvironment } from './environment.ts'
 import { prepareOwnFolder } from './own-folder.ts'
-import { DEFAULT_LIMITS, type Isolation, type Sandbox, type SandboxSettings } from './sandbox.ts'
+import {
+  DEFAULT_LIMITS,
+  type Isolation,
+  type Sandbox,
+  type SandboxMount,
+  type SandboxSettings,
+} from './sandbox.ts'
 import { tryOut } from './trial.ts'
-import { openWayOut } from './way-out.ts'
+import { openWayOut, wantsWayOut } from './way-out.ts'
 
 /** What all containers have in common. */
 export interface ContainerSettings {
@@ -58,8 +64,8 @@ interface Ground {
 
 async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<Sandbox> {
   const { engine, settings, ownFolder } = ground
-  const { workspace, hosts = [] } = wanted
-  const wayOut = hosts.length > 0 ? await openWayOut(ownFolder, hosts) : undefined
+  const { workspace } = wanted
+  const wayOut = wantsWayOut(wanted) ? await openWayOut(ownFolder, wanted) : undefined
   const name = `slipway-${randomBytes(8).toString('hex')}`
   // In the order of their removal: the one whose network another shares goes last.
   const names = wayOut ? [`${name}-out`, name] : [name]
@@ -73,7 +79,7 @@ async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<San
       ...program(settings, FIRST_PROCESS),
     ])
     await wayOut?.start(({ argvOf, onOutput }) => {
-      const beside = ['--network', `container:${name}`, ...mount(...wayOut.mount, 'readonly')]
+      const beside = ['--network', `container:${name}`, ...mount(wayOut.mount)]
       const line = [...runLine(ground, wanted, `${name}-out`), ...beside]
       const limits = { timeoutMs: Infinity, outputBytesMax: 4_096, onOutput }
       return engine.run([...line, ...program(settings, argvOf('node'))], limits)
@@ -119,18 +125,24 @@ function program({ image }: ContainerSettings, argv: readonly [string, ...string
   return ['--entrypoint', file, image, ...args]
 }
 
-async function mountsOf({ workspace, access }: SandboxSettings): Promise<readonly string[]> {
+async function mountsOf({
+  workspace,
+  access,
+  mounts = [],
+}: SandboxSettings): Promise<readonly string[]> {
   const git = join(workspace, '.git')
   const found = await lstat(git).catch(() => undefined)
   if (found?.isSymbolicLink()) throw new Error(`${git} is a link, which nothing can protect`)
   return [
-    ...mount(workspace, workspace, access === 'read' ? 'readonly' : undefined),
-    ...(found === undefined ? [] : mount(git, git, 'readonly')),
+    ...mount({ outside: workspace, inside: workspace, access }),
+    ...(found === undefined ? [] : mount({ outside: git, inside: git, access: 'read' })),
+    ...mounts.flatMap(mount),
   ]
 }
 
-function mount(outside: string, inside: string, readonly?: 'readonly'): readonly string[] {
-  const fields = ['type=bind', `source=${outside}`, `target=${inside}`, readonly ?? []].flat()
+function mount({ outside, inside, access }: SandboxMount): readonly string[] {
+  const place = ['type=bind', `source=${outside}`, `target=${inside}`]
+  const fields = access === 'read' ? [...place, 'readonly'] : place
   if (fields.some((field) => field.includes(','))) {
     throw new Error(`${outside} has a comma in its name, which engines cannot mount`)
   }

@@ -29,8 +29,16 @@ export async function openNamespaces(
   const done = new AbortController()
   let first = 0
   let files: number[] | Error | undefined
+  let isReady = false
+  // Either may be heard first.
+  const openWhenReady = () => {
+    if (!isReady || first === 0) return
+    files ??= openFiles(first)
+    done.abort()
+  }
   status.onFirst = (pid) => {
     first = pid
+    openWhenReady()
   }
   const ended = await processes.run(
     {
@@ -52,8 +60,8 @@ export async function openNamespaces(
       outputBytesMax: 4_096,
       signal: done.signal,
       onOutput: (chunk) => {
-        if (chunk.toString('latin1') === 'ready\n') files ??= openFiles(first)
-        done.abort()
+        isReady ||= chunk.toString('latin1') === 'ready\n'
+        openWhenReady()
       },
     },
     {

@@ -1,4 +1,4 @@
-import type { Ended } from '../process/command.ts'
+import type { Command, Ended } from '../process/command.ts'
 
 /** How far what a model wrote is kept apart from the rest of the machine. */
 export type IsolationLevel = 'bubblewrap' | 'container' | 'none'
@@ -20,7 +20,18 @@ export interface SandboxSettings {
   readonly access: 'read' | 'write'
   /** Host names that may be reached, `*.example.org` for all below one; none by default. */
   readonly hosts?: readonly string[]
+  /** Ports of this machine's own loopback that are reached inside under the same number. */
+  readonly ports?: readonly number[]
+  /** What is seen besides the workspace and the system's programs. */
+  readonly mounts?: readonly SandboxMount[]
   readonly limits?: Partial<SandboxLimits>
+}
+
+/** A file or folder of this machine that a sandbox shows. */
+export interface SandboxMount {
+  readonly outside: string
+  readonly inside: string
+  readonly access: 'read' | 'write'
 }
 
 /** What all commands of a sandbox have together. */
@@ -45,9 +56,10 @@ export interface SandboxCommand {
   readonly cwd?: string
   /** Added to the sandbox's own small environment. */
   readonly env?: Readonly<Record<string, string>>
-  readonly stdin?: string | Uint8Array
+  readonly stdin?: NonNullable<Command['stdin']>
   readonly timeoutMs: number
   readonly outputBytesMax: number
+  readonly onStdout?: NonNullable<Command['onStdout']>
   readonly signal?: AbortSignal
 }
 

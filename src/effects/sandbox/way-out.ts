@@ -4,35 +4,40 @@ import { join } from 'node:path'
 import type { Ended } from '../process/command.ts'
 import { openEgressProxy } from './egress-proxy.ts'
 import { makeTemporary } from './own-folder.ts'
+import { openPortDoor } from './port-door.ts'
+import type { SandboxMount, SandboxSettings } from './sandbox.ts'
 
 /** Where the proxy's socket is seen inside. */
 const INSIDE_FOLDER = '/run/slipway'
-const SOCKET = 'proxy.sock'
 const PORT = 3_128
+const LONGEST_SOCKET = '65535.sock'
 const START_MS_MAX = 30_000
 /** The kernel takes no longer path for a socket. */
 const SOCKET_PATH_BYTES_MAX = 107
 
-/** Runs inside, where programs want a port: passes every connection on to the socket. */
+/** Runs inside, where programs want ports: passes every connection on to the port's socket. */
 const FORWARDER = `
 const { connect, createServer } = require('node:net')
-const [, socketPath, port] = process.argv
-const server = createServer({ allowHalfOpen: true }, (near) => {
-  const far = connect({ path: socketPath, allowHalfOpen: true })
-  near.pipe(far).pipe(near)
-  for (const [one, other] of [[near, far], [far, near]]) {
-    one.on('error', () => other.destroy())
-    one.on('close', () => other.destroySoon())
-  }
-})
-server.maxConnections = 128
-server.listen(Number(port), '127.0.0.1', () => console.log('ready'))
+const [, folder, ...ports] = process.argv
+let open = 0
+for (const port of ports) {
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ path: folder + '/' + port + '.sock', allowHalfOpen: true })
+    near.pipe(far).pipe(near)
+    for (const [one, other] of [[near, far], [far, near]]) {
+      one.on('error', () => other.destroy())
+      one.on('close', () => other.destroySoon())
+    }
+  })
+  server.maxConnections = 128
+  server.listen(Number(port), '127.0.0.1', () => ++open === ports.length && console.log('ready'))
+}
 `
 
-/** The allowed hosts of one sandbox, and how its commands get to them. */
+/** The allowed hosts and ports of one sandbox, and how its commands get to them. */
 export interface WayOut {
-  /** To be seen inside, read-only. */
-  readonly mount: readonly [outside: string, inside: string]
+  /** To be seen inside. */
+  readonly mount: SandboxMount
   /** By which programs find the proxy. */
   readonly env: Readonly<Record<string, string>>
   /** Starts the forwarder inside by `run`, which has to give its output. Rejects when it ends. */
@@ -46,20 +51,38 @@ interface Forwarder {
   onOutput(chunk: Buffer): void
 }
 
-/** Opens a way to some hosts. Rejects names that are none. */
-export async function openWayOut(folder: string, hosts: readonly string[]): Promise<WayOut> {
+/** What of a sandbox's settings is about the way out of it. */
+type Destinations = Pick<SandboxSettings, 'hosts' | 'ports'>
+
+/** Whether a sandbox is to have any way out. */
+export function wantsWayOut({ hosts = [], ports = [] }: Destinations): boolean {
+  return hosts.length + ports.length > 0
+}
+
+/** Opens a way to some hosts and ports. Rejects names that are none. */
+export async function openWayOut(folder: string, wanted: Destinations): Promise<WayOut> {
+  const { hosts = [], ports = [] } = wanted
+  if (ports.includes(PORT)) throw new Error(`port ${PORT} is that of the proxy inside`)
   const socketFolder = await makeSocketFolder(folder)
-  const remove = () => rm(socketFolder, { recursive: true, force: true })
-  const proxy = await openEgressProxy(join(socketFolder, SOCKET), hosts).catch(async (error) => {
-    await remove()
+  const socketOf = (port: number) => join(socketFolder, `${port}.sock`)
+  const doors: { close(): Promise<void> }[] = []
+  const close = async () => {
+    await Promise.all(doors.map((door) => door.close()))
+    await rm(socketFolder, { recursive: true, force: true })
+  }
+  try {
+    doors.push(await openEgressProxy(socketOf(PORT), hosts))
+    for (const port of ports) doors.push(await openPortDoor(socketOf(port), port))
+  } catch (error) {
+    await close()
     throw error
-  })
+  }
   const address = `http://127.0.0.1:${PORT}`
   const names = ['http_proxy', 'https_proxy', 'all_proxy']
   const proxies = [...names, ...names.map((name) => name.toUpperCase())]
   const direct = 'localhost,127.0.0.1,::1'
   return {
-    mount: [socketFolder, INSIDE_FOLDER],
+    mount: { outside: socketFolder, inside: INSIDE_FOLDER, access: 'read' },
     env: {
       ...Object.fromEntries(proxies.map((name) => [name, address])),
       no_proxy: direct,
@@ -67,7 +90,7 @@ export async function openWayOut(folder: string, hosts: readonly string[]): Prom
     },
     start: (run) =>
       new Promise((done, fail) => {
-        const args = ['-e', FORWARDER, `${INSIDE_FOLDER}/${SOCKET}`, String(PORT)]
+        const args = ['-e', FORWARDER, INSIDE_FOLDER, ...[PORT, ...ports].map(String)]
         const argvOf = (node: string): [string, ...string[]] => [node, ...args]
         const late = () => fail(new Error('the way to the allowed hosts does not open'))
         const timer = setTimeout(late, START_MS_MAX)
@@ -80,16 +103,14 @@ export async function openWayOut(folder: string, hosts: readonly string[]): Prom
           fail(new Error(`the way to the allowed hosts is closed: ${output.toString().trim()}`)),
         )
       }),
-    async close() {
-      await proxy.close()
-      await remove()
-    },
+    close,
   }
 }
 
-async function makeSocketFolder(ownFolder: string): Promise<string> {
+/** A folder whose path is short enough for sockets in it. */
+export async function makeSocketFolder(ownFolder: string): Promise<string> {
   const folder = await makeTemporary(ownFolder, 'proxy')
-  if (Buffer.byteLength(join(folder, SOCKET)) <= SOCKET_PATH_BYTES_MAX) return folder
+  if (Buffer.byteLength(join(folder, LONGEST_SOCKET)) <= SOCKET_PATH_BYTES_MAX) return folder
   await rmdir(folder)
   return mkdtemp(join(tmpdir(), 'slipway-proxy-'))
 }

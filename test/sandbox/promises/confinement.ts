@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { inSandbox, type Subject, succeeding } from '../subject.ts'
+import { inSandbox, makeFolder, type Subject, succeeding } from '../subject.ts'
 
 /** What a model might try with the repository, whose hooks and filters others would run. */
 const TAMPERING = [
@@ -57,6 +57,29 @@ export function describeConfinement(subject: Subject, foreignFolder: string): vo
       expect(readdirSync(workspace).sort()).toEqual(['.git', 'file.txt'])
       expect(readFileSync(join(workspace, 'file.txt'), 'utf8')).toBe('as it was\n')
     }))
+
+  test('what is mounted besides is written only where it may be', async () => {
+    const folder = makeFolder(subject.uid)
+    const mounts = (['read', 'write'] as const).map((access) => {
+      const outside = join(folder, access)
+      writeFileSync(outside, 'old\n')
+      chmodSync(outside, 0o666)
+      return { outside, inside: `/home/sandbox/.agent/${access}`, access }
+    })
+    await inSandbox(subject, { mounts }, async ({ sh }) => {
+      expect((await sh('cat ~/.agent/read ~/.agent/write')).stdout.toString()).toBe('old\nold\n')
+      const tries = ['echo new > ~/.agent/read', 'rm ~/.agent/read', 'mv ~/.agent/read ~/x']
+      expect(await succeeding(sh, tries)).toEqual([])
+      expect(
+        await succeeding(sh, ['echo new > ~/.agent/write', 'touch ~/.agent/own']),
+      ).toHaveLength(2)
+    })
+    expect(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual([
+      'old\n',
+      'new\n',
+    ])
+    rmSync(folder, { recursive: true })
+  })
 
   test('other workspaces and the state folder are not seen', () =>
     inSandbox(subject, {}, async ({ sh, workspace }) => {

@@ -66,6 +66,20 @@ export function describeHosts(subject: Subject): void {
         expect(await fetch(place, [target])).toEqual([`${target} 200`])
       }))
 
+    test('are no way to a port of this machine, unless that port is listed', async () => {
+      const ask = (wanted: number) =>
+        `fetch('http://127.0.0.1:${wanted}/').then((answer) => console.log(answer.status), (error) => console.log(error.cause.code))`
+      await inSandbox(subject, { ports: [port] }, async ({ sandbox }) => {
+        const look = async (wanted: number) => {
+          const argv = ['node', '-e', ask(wanted)] as const
+          const ended = await sandbox.run({ argv, timeoutMs: 10_000, outputBytesMax: 1_000 })
+          return ended.output.toString().trim()
+        }
+        expect(await look(port)).toBe('200')
+        expect(await look(port + 1)).toBe('ECONNREFUSED')
+      })
+    })
+
     test('that are no names are refused', async () => {
       for (const host of ['', '*', 'a b', 'http://example.org', '*.*.org', 'a/b']) {
         const opening = inSandbox(subject, { hosts: [host] }, async () => {})
