@@ -16,7 +16,8 @@ import { CHECKS } from '../../scripts/checks.ts'
 let copy: string
 
 /** What the planted files have nothing to do with: each check of it takes seconds, in fifty tests. */
-const LEFT_OUT = /^(bench\/|src\/effects\/|test\/(?!suites\.ts|types\/))|\.test\.ts$/
+const LEFT_OUT =
+  /^(bench\/|src\/effects\/|src\/cli\/(?!config\/settings\/)|test\/(?!suites\.ts|types\/))|\.test\.ts$/
 
 beforeEach(() => {
   copy = mkdtempSync(join(tmpdir(), 'slipway-planted-'))

@@ -8,6 +8,7 @@ const MANIFESTS = [
   'bench/package.json',
   'test/nodes/package.json',
   'test/forge/package.json',
+  'test/agents/package.json',
 ]
 
 test("CI runs exactly the README's test command", () => {

@@ -10,7 +10,7 @@ import { WIRES } from './wires.ts'
 const HTML = '<!doctype html><html><head><title>Sign in to the network</title></head></html>'
 
 /** One request for a reply, as it came, and what became of it. */
-interface SeenRequest extends CacheReport {
+export interface SeenRequest extends CacheReport {
   readonly wire: WireName
   readonly number: number
   readonly path: string
@@ -18,8 +18,12 @@ interface SeenRequest extends CacheReport {
   readonly body: Readonly<Record<string, unknown>>
   readonly bytes: number
   readonly model: string
-  /** Milliseconds since the server started. */
+  /** Milliseconds since the server started: when the request began to arrive. */
+  readonly arrivedMs: number
+  /** When it was there as a whole. */
   readonly startedMs: number
+  /** When the last byte of the answer was handed over; undefined until then. */
+  answeredMs: number | undefined
   /** Undefined while the connection is busy with it. */
   endedMs: number | undefined
   /** Whether the client went away before its answer was whole. */
@@ -87,6 +91,7 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const arrivedMs = state.nowMs()
   const path = new URL(request.url ?? '/', 'http://localhost').pathname
   const text = await readText(request)
   const wire = request.method === 'POST' ? WIRES.find((one) => one.matches(path)) : undefined
@@ -95,7 +100,10 @@ async function handle(
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     return
   }
-  const seen = note(state, wire, path, request, text)
+  const seen = note(state, wire, path, request, { text, arrivedMs })
+  response.on('finish', () => {
+    seen.answeredMs = state.nowMs()
+  })
   response.on('close', () => {
     seen.endedMs = state.nowMs()
     seen.isGivenUp = !response.writableFinished
@@ -114,7 +122,7 @@ function note(
   wire: Wire,
   path: string,
   { headers }: IncomingMessage,
-  text: string,
+  { text, arrivedMs }: { readonly text: string; readonly arrivedMs: number },
 ): SeenRequest {
   const body = JSON.parse(text)
   const model = wire.modelOf(path, body)
@@ -128,7 +136,9 @@ function note(
     bytes: Buffer.byteLength(text),
     model,
     ...state.cache.measure(`${wire.name} ${model}`, wire.blocksOf(body), isMarking),
+    arrivedMs,
     startedMs: state.nowMs(),
+    answeredMs: undefined,
     endedMs: undefined,
     isGivenUp: false,
   }

@@ -152,8 +152,16 @@ function itemOf(part: Part, { number, body }: ReplyFacts, index: number): Item {
     return { id: `msg_${id}`, type: 'message', ...message }
   }
   const callId = (part.type === 'call' ? part.id : undefined) ?? `call_${id}`
-  const call = { status: 'completed', call_id: callId, name: part.name }
+  const call = { status: 'completed', call_id: callId, ...namesOf(part.name, body) }
   return { id: `fc_${id}`, type: 'function_call', ...call, arguments: argumentsOf(part) }
+}
+
+/** A tool that was offered in a namespace is called by both names. */
+function namesOf(name: string, body: ReplyFacts['body']): { name: string; namespace?: string } {
+  const spaces = listIn(body.tools).filter(({ type }) => type === 'namespace')
+  const space = spaces.find((one) => name.startsWith(`${one.name}__`))
+  if (space === undefined) return { name }
+  return { name: name.slice(`${space.name}__`.length), namespace: String(space.name) }
 }
 
 function emptyOf(item: Item): object {

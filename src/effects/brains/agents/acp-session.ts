@@ -1,0 +1,231 @@
+import { Writable } from 'node:stream'
+import {
+  type ClientConnection,
+  client,
+  methods,
+  type NewSessionRequest,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionConfigOption,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk'
+import type { Usage } from '../brain.ts'
+import type { AgentCommand } from './agent.ts'
+import { explainWords } from './agent-failure.ts'
+import type { AgentStart } from './agent-place.ts'
+import { type AgentProcess, lastWords } from './agent-process.ts'
+import { offeredTools, TOOL_SERVER, writePrompt } from './agent-prompt.ts'
+import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
+import { choosePermission, isPermitted, type WantedStep } from './permission.ts'
+
+/** The protocol's code for an agent that wants its user to sign in first. */
+const AUTH_REQUIRED = -32_000
+
+/** Longer than any turn: the clocks of the turn decide. */
+const PROCESS_MS_MARGIN = 60_000
+
+/** Talks the Agent Client Protocol with a command. */
+export function speakAcp(command: AgentCommand): AgentProtocol {
+  return {
+    command,
+    begin: (task) => new AcpConversation(task, command),
+  }
+}
+
+/** One session with one prompt. */
+class AcpConversation implements Conversation {
+  readonly ended: Promise<AgentEnd>
+  readonly #task: ConversationTask
+  readonly #command: AgentCommand
+  readonly #process: AgentProcess
+  readonly #connection: ClientConnection
+  readonly #steps = new Map<string, WantedStep>()
+  #sessionId: string | undefined
+  /** What went wrong, if nothing was said since. */
+  #trouble: string | undefined
+  #isCancelled = false
+
+  constructor(task: ConversationTask, command: AgentCommand) {
+    this.#task = task
+    this.#command = command
+    this.#process = task.place.start(startOf(task, command))
+    const { input, output } = this.#process
+    const stream = ndJsonStream(Writable.toWeb(input), output as ReadableStream<Uint8Array>)
+    this.#connection = client({ name: TOOL_SERVER })
+      .onRequest(methods.client.session.requestPermission, ({ params }) => this.#permit(params))
+      .onNotification(methods.client.session.update, ({ params }) => this.#take(params.update))
+      .connect(stream)
+    this.ended = this.#converse().catch((error) => this.#explain(error))
+  }
+
+  cancel(): boolean {
+    this.#isCancelled = true
+    if (this.#sessionId === undefined) return false
+    const { agent } = this.#connection
+    agent.notify(methods.agent.session.cancel, { sessionId: this.#sessionId }).catch(() => {})
+    return true
+  }
+
+  async #converse(): Promise<AgentEnd> {
+    const { agent } = this.#connection
+    const { turn, place, report } = this.#task
+    await agent.request(methods.agent.initialize, {
+      protocolVersion: PROTOCOL_VERSION,
+      clientInfo: { name: TOOL_SERVER, version: '1.0.0' },
+      clientCapabilities: {
+        fs: { readTextFile: false, writeTextFile: false },
+        terminal: false,
+        session: { notices: {} },
+      },
+    })
+    const { command, args } = place.bridge
+    const server = { name: TOOL_SERVER, command, args: [...args], env: [] }
+    const wanted: NewSessionRequest = {
+      cwd: place.workspace.folder,
+      mcpServers: [server],
+      _meta: { ...this.#command.meta },
+    }
+    const session = await agent.request(methods.agent.session.new, wanted)
+    this.#sessionId = session.sessionId
+    await this.#setMode(session.modes?.availableModes.map(({ id }) => id) ?? [])
+    await this.#setModel(session.configOptions ?? [])
+    if (this.#isCancelled) return { how: 'stop' }
+    const answer = await agent.request(methods.agent.session.prompt, {
+      sessionId: session.sessionId,
+      prompt: [{ type: 'text', text: writePrompt(turn) }],
+    })
+    report.usage = readUsage(answer) ?? report.usage
+    const end = endOf(answer.stopReason)
+    if (end.how !== 'stop' || this.#trouble === undefined) return end
+    // Not every agent that cannot go on says so by an error.
+    return { how: 'failed', failure: explainWords(this.#trouble, place.secrets) }
+  }
+
+  async #setMode(offered: readonly string[]): Promise<void> {
+    const { confinement, workspace } = this.#task.place
+    const modeId = this.#command.modes?.[confinement][workspace.access]
+    if (modeId === undefined || !offered.includes(modeId)) return
+    const sessionId = this.#sessionId ?? ''
+    await this.#connection.agent.request(methods.agent.session.setMode, { sessionId, modeId })
+  }
+
+  async #setModel(offered: readonly SessionConfigOption[]): Promise<void> {
+    const { model } = this.#task.options
+    const option = offered.find(({ category, type }) => category === 'model' && type === 'select')
+    if (model === undefined || this.#command.model !== undefined || option === undefined) return
+    const wanted = { sessionId: this.#sessionId ?? '', configId: option.id, value: model }
+    await this.#connection.agent.request(methods.agent.session.setConfigOption, wanted)
+  }
+
+  #take(update: SessionUpdate): void {
+    const { report } = this.#task
+    report.update()
+    if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text') {
+      this.#hear(update.content.text, update.messageId)
+    } else if (update.sessionUpdate === 'agent_thought_chunk' && update.content.type === 'text') {
+      report.reasoning(update.content.text)
+    } else if (
+      update.sessionUpdate === 'tool_call' ||
+      update.sessionUpdate === 'tool_call_update'
+    ) {
+      this.#remember(update)
+      const isOver = update.status === 'completed' || update.status === 'failed'
+      report.stepBegan(update.toolCallId)
+      if (isOver) report.stepEnded(update.toolCallId)
+    } else if (update.sessionUpdate === 'usage_update') {
+      report.requested()
+    } else if (update.sessionUpdate === 'notice' && update.severity === 'error') {
+      this.#trouble = [update.title, update.description ?? ''].join('\n')
+    }
+  }
+
+  #hear(text: string, messageId: string | null | undefined): void {
+    const isReply = this.#command.namesMessages !== true || typeof messageId === 'string'
+    this.#trouble = isReply ? undefined : text
+    if (isReply) this.#task.report.text(text)
+  }
+
+  /** What is known of a step, from all that was said about it. */
+  #remember(step: RequestPermissionRequest['toolCall']): WantedStep {
+    const known = this.#steps.get(step.toolCallId)
+    const paths = step.locations?.map(({ path }) => path) ?? []
+    const merged = {
+      kind: step.kind ?? known?.kind,
+      title: step.title ?? known?.title,
+      name: step.name ?? known?.name,
+      paths: [...new Set([...(known?.paths ?? []), ...paths])],
+    }
+    this.#steps.set(step.toolCallId, merged)
+    return merged
+  }
+
+  #permit({ toolCall, options }: RequestPermissionRequest): RequestPermissionResponse {
+    const { turn, place, report } = this.#task
+    report.update()
+    const asker = { workspace: place.workspace, tools: offeredTools(turn) }
+    const isAllowed = !this.#isCancelled && isPermitted(this.#remember(toolCall), asker)
+    const optionId = choosePermission(options, isAllowed)
+    if (optionId === undefined) return { outcome: { outcome: 'cancelled' } }
+    return { outcome: { outcome: 'selected', optionId } }
+  }
+
+  async #explain(error: unknown): Promise<AgentEnd> {
+    const { secrets } = this.#task.place
+    if (error instanceof RequestError) {
+      const words = [error.message, ...wordsIn(error.data)].join('\n')
+      const failure = explainWords(words, secrets)
+      const isAuth = error.code === AUTH_REQUIRED && failure.kind === 'overloaded'
+      return { how: 'failed', failure: isAuth ? { ...failure, kind: 'auth' } : failure }
+    }
+    const ended = await this.#process.ended
+    const kind = ended.how === 'not_started' ? 'rejected' : 'network'
+    const { message } = explainWords(lastWords(ended), secrets)
+    return { how: 'failed', failure: { kind, message } }
+  }
+}
+
+function startOf({ options }: ConversationTask, { model: way }: AgentCommand): AgentStart {
+  const { model, timeouts } = options
+  const timeoutMs = timeouts.totalMs + PROCESS_MS_MARGIN
+  if (model === undefined || way === undefined) return { timeoutMs }
+  if ('flag' in way) return { timeoutMs, args: [way.flag, model] }
+  return { timeoutMs, variables: { [way.variable]: model } }
+}
+
+function endOf(stopReason: string): AgentEnd {
+  if (stopReason === 'refusal') {
+    return { how: 'failed', failure: { kind: 'refused', message: 'the model refused' } }
+  }
+  const isBound = stopReason === 'max_tokens' || stopReason === 'max_turn_requests'
+  return { how: isBound ? 'length' : 'stop' }
+}
+
+/** All texts in what an error carries. */
+function wordsIn(data: unknown): readonly string[] {
+  if (typeof data === 'string') return [data]
+  if (typeof data === 'number') return []
+  if (typeof data !== 'object' || data === null) return []
+  return Object.entries(data).flatMap(([key, value]) =>
+    typeof value === 'number' ? [`${key}: ${value}`] : wordsIn(value),
+  )
+}
+
+/** What an answer says about tokens; agents that do not say it leave it out. */
+function readUsage(answer: object): Usage | undefined {
+  const { usage } = answer as { readonly usage?: Readonly<Record<string, unknown>> | null }
+  if (typeof usage !== 'object' || usage === null) return undefined
+  const count = (name: string) => (typeof usage[name] === 'number' ? (usage[name] as number) : null)
+  const [input, output] = [count('inputTokens'), count('outputTokens')]
+  // What an agent says that was stopped before it had counted.
+  if (input === 0 && output === 0) return undefined
+  const cachedTokens = count('cachedReadTokens')
+  const cacheWriteTokens = count('cachedWriteTokens')
+  const cached = (cachedTokens ?? 0) + (cacheWriteTokens ?? 0)
+  // Most agents count what was cached apart from the rest, as their total shows.
+  const isApart = (count('totalTokens') ?? 0) >= (input ?? 0) + cached + (output ?? 0)
+  const inputTokens = input === null || !isApart ? input : input + cached
+  return { inputTokens, cachedTokens, cacheWriteTokens, outputTokens: output }
+}

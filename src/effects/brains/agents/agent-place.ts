@@ -1,0 +1,204 @@
+import { realpath, rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { isOfSystem } from '../../sandbox/bubblewrap-view.ts'
+import { makeTemporary, prepareOwnFolder } from '../../sandbox/own-folder.ts'
+import type { Isolation, Sandbox, SandboxMount } from '../../sandbox/sandbox.ts'
+import { makeSocketFolder } from '../../sandbox/way-out.ts'
+import type { Turn, TurnWorkspace } from '../brain.ts'
+import type { Agent, AgentCommand, Confinement, HeadlessCommand } from './agent.ts'
+import { coveringMounts, homeMounts } from './agent-mounts.ts'
+import { type AgentProcess, startAgentProcess } from './agent-process.ts'
+import { offeredTools } from './agent-prompt.ts'
+import { reachOf } from './agent-reach.ts'
+import { findInstallation, type Installation } from './installation.ts'
+import { bridgeCommand, openToolServer, type ToolServer } from './tool-server.ts'
+
+/** Where the socket of our tools is seen inside. */
+const INSIDE_FOLDER = '/run/slipway-tools'
+const SOCKET = 'tools.sock'
+
+const SECRET_NAME = /KEY|TOKEN|HEADERS|SECRET/
+const SECRET_IN_JSON = /"\w*(?:key|token|secret)"\s*:\s*"([^"]{4,})"/gi
+
+/** Where agents are started, and what is the user's own about it. */
+export interface AgentSettings {
+  readonly agent: Agent
+  readonly isolation: Isolation
+  readonly stateFolder: string
+  /** The user's environment; of it the agent gets the variables that are its own. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Addresses besides those in its variables, such as one in its own configuration. */
+  readonly addresses?: readonly string[]
+}
+
+/** Everything around one session of an agent: a folder, a sandbox, our tools. */
+export interface AgentPlace {
+  readonly workspace: TurnWorkspace
+  readonly confinement: Confinement
+  readonly tools: ToolServer
+  /** How the agent starts the way to our tools. */
+  readonly bridge: ReturnType<typeof bridgeCommand>
+  /** The values that no message may hold. */
+  readonly secrets: readonly string[]
+  start(wanted: AgentStart): AgentProcess
+  /** Ends the agent with all it started. */
+  close(): Promise<void>
+}
+
+/** How an agent is to be started, besides what is always so. */
+export interface AgentStart {
+  readonly timeoutMs: number
+  /** Put after its own arguments. */
+  readonly args?: readonly string[]
+  readonly variables?: Readonly<Record<string, string>>
+}
+
+/** Makes a place for a session. Rejects with the reason when the agent cannot be started there. */
+export async function openAgentPlace(
+  settings: AgentSettings,
+  command: AgentCommand | HeadlessCommand,
+  turn: Turn,
+): Promise<AgentPlace> {
+  const { isolation } = settings
+  const ownFolder = await prepareOwnFolder(settings.stateFolder)
+  const installation = await findPrograms(settings, command)
+  const cleanups: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  }
+  try {
+    const workspace = turn.workspace ?? (await makeEmptyFolder(ownFolder, cleanups))
+    const socketFolder = await makeSocketFolder(ownFolder)
+    cleanups.push(() => rm(socketFolder, { recursive: true, force: true }))
+    const socketPath = join(socketFolder, SOCKET)
+    const idPrefix = `call_${turn.messages.length}_`
+    const tools = await openToolServer({ socketPath, tools: offeredTools(turn), idPrefix })
+    cleanups.push(() => tools.close())
+    const sandbox = await openSandbox(settings, { workspace, installation, socketFolder })
+    cleanups.push(() => sandbox.close())
+    const isApart = isolation.level !== 'none'
+    const env = { ...agentEnvironment(settings, workspace), ...installation.variables }
+    const node = isolation.level === 'container' ? 'node' : await realpath(process.execPath)
+    return {
+      workspace,
+      confinement: isApart ? 'ours' : 'its_own',
+      tools,
+      bridge: bridgeCommand(node, isApart ? `${INSIDE_FOLDER}/${SOCKET}` : socketPath),
+      secrets: secretsOf(settings),
+      start({ timeoutMs, args = [], variables }) {
+        const argv = startLine(installation, args)
+        return startAgentProcess(sandbox, { argv, env: { ...env, ...variables }, timeoutMs })
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** A state without a workspace, such as talking about a spec: there is nothing to see. */
+async function makeEmptyFolder(
+  ownFolder: string,
+  cleanups: (() => Promise<unknown>)[],
+): Promise<TurnWorkspace> {
+  const folder = await makeTemporary(ownFolder, 'agent')
+  cleanups.push(() => rm(folder, { recursive: true, force: true }))
+  return { folder, access: 'read' }
+}
+
+/** The agent's programs: the one that is started, and the one that an adapter starts. */
+interface Programs extends Installation {
+  readonly variables: Readonly<Record<string, string>>
+}
+
+async function findPrograms(
+  { isolation, environment: { PATH = '' } }: AgentSettings,
+  command: AgentCommand | HeadlessCommand,
+): Promise<Programs> {
+  // A container has its own programs.
+  if (isolation.level === 'container') {
+    return { argv: command.argv, parts: [], folders: [], variables: {} }
+  }
+  const main = await findInstallation(command.argv, PATH)
+  if (main === undefined) throw new Error(`${command.argv[0]} is not installed`)
+  const [variable, name] = ('program' in command && command.program) || []
+  const other = name === undefined ? undefined : await findInstallation([name], PATH)
+  if (variable === undefined || other === undefined) return { ...main, variables: {} }
+  return {
+    argv: main.argv,
+    parts: [...new Set([...main.parts, ...other.parts])],
+    folders: main.folders,
+    variables: { [variable]: other.argv.at(-1) ?? '' },
+  }
+}
+
+interface Surroundings {
+  readonly workspace: TurnWorkspace
+  readonly installation: Installation
+  readonly socketFolder: string
+}
+
+async function openSandbox(settings: AgentSettings, surroundings: Surroundings): Promise<Sandbox> {
+  const { agent, isolation, environment, addresses = [] } = settings
+  const { folder, access } = surroundings.workspace
+  const told = agent.addresses.flatMap((name) => environment[name] ?? [])
+  const reach = reachOf([...told, ...addresses], agent.hosts)
+  // Without a sandbox everything is seen, and nothing can be covered.
+  const mounts = isolation.level === 'none' ? [] : await mountsFor(settings, surroundings)
+  return isolation.open({ workspace: folder, access, ...reach, mounts })
+}
+
+async function mountsFor(
+  settings: AgentSettings,
+  { workspace, installation, socketFolder }: Surroundings,
+): Promise<readonly SandboxMount[]> {
+  const { agent } = settings
+  const parts = installation.parts.filter((part) => !isOfSystem(part))
+  return [
+    { outside: socketFolder, inside: INSIDE_FOLDER, access: 'read' },
+    ...parts.map((part): SandboxMount => ({ outside: part, inside: part, access: 'read' })),
+    ...(await homeMounts(agent, homeOf(settings))),
+    ...(await coveringMounts(agent, workspace.folder, join(socketFolder, 'empty'))),
+  ]
+}
+
+function homeOf({ environment }: AgentSettings): string {
+  return environment.HOME ?? homedir()
+}
+
+function agentEnvironment(
+  settings: AgentSettings,
+  { access }: TurnWorkspace,
+): Readonly<Record<string, string>> {
+  const { agent, isolation, environment } = settings
+  const own = agent.variables.flatMap((name) => {
+    const value = environment[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  // Without a sandbox its configuration is where it always is.
+  const home = isolation.level === 'none' ? { HOME: homeOf(settings) } : {}
+  const permissions = agent.permissions?.[access]
+  return { ...home, ...agent.environment, ...permissions, ...Object.fromEntries(own) }
+}
+
+function secretsOf({ agent, environment }: AgentSettings): readonly string[] {
+  const values = agent.variables.flatMap((name) => {
+    const value = environment[name] ?? ''
+    return SECRET_NAME.test(name)
+      ? [value]
+      : [...value.matchAll(SECRET_IN_JSON)].map(([, found = '']) => found)
+  })
+  return values.filter((value) => value !== '')
+}
+
+/** The line that starts the agent; an interpreter of its own is found by what it starts, too. */
+function startLine(
+  { argv, folders }: Installation,
+  more: readonly string[],
+): readonly [string, ...string[]] {
+  if (folders.length === 0) return [...argv, ...more]
+  const script = 'PATH="$1:$PATH"; shift; exec "$@"'
+  return ['sh', '-c', script, 'sh', folders.join(':'), ...argv, ...more]
+}

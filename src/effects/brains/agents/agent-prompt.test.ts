@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import type { Turn } from '../brain.ts'
+import { offeredTools, writePrompt } from './agent-prompt.ts'
+
+const TURN: Turn = {
+  role: 'coder',
+  state: 'CODING',
+  story: 'S1',
+  number: 2,
+  system: 'You write code.',
+  messages: [
+    { role: 'user', text: 'Add a test.' },
+    {
+      role: 'assistant',
+      text: 'I ask first.',
+      toolCalls: [{ id: 'call_1_1', name: 'ask_question', input: { question: 'Which?' } }],
+    },
+    {
+      role: 'tool',
+      results: [{ id: 'call_1_1', name: 'ask_question', text: 'The first.', isError: false }],
+    },
+  ],
+  tools: ['done', 'ask_question'].map((name) => ({ name, description: '', input: {} })),
+  outputTokensMax: 1_000,
+}
+
+test('a prompt has everything that was said, in its order, and how to end', () => {
+  const prompt = writePrompt(TURN)
+  const parts = [
+    'You write code.',
+    'Add a test.',
+    'I ask first.',
+    'ask_question with {"question":"Which?"}',
+    'ask_question answered:\nThe first.',
+    'one of the tools done, ask_question',
+  ]
+  const places = parts.map((part) => prompt.indexOf(part))
+  expect(places).not.toContain(-1)
+  expect([...places].sort((a, b) => a - b)).toEqual(places)
+})
+
+test('a forced tool is the only one that is offered and named', () => {
+  const turn = { ...TURN, forcedTool: 'done' }
+  expect(offeredTools(turn).map(({ name }) => name)).toEqual(['done'])
+  expect(writePrompt(turn)).toContain('call the tool done of')
+})

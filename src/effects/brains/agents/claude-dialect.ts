@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import { explainWords } from './agent-failure.ts'
+import { TOOL_SERVER } from './agent-prompt.ts'
+import type { AgentEnd, ConversationTask } from './agent-turn.ts'
+import type { Dialect } from './headless-session.ts'
+
+const READING = ['Read', 'Glob', 'Grep', 'LS', 'TodoWrite', `mcp__${TOOL_SERVER}`]
+const WRITING = [...READING, 'Bash', 'BashOutput', 'KillShell', 'Edit', 'Write', 'NotebookEdit']
+const DOING = WRITING.filter((tool) => !READING.includes(tool))
+
+const count = z.number().int().nonnegative().nullish()
+
+/** As the API counts: what was read from or written to a cache is no input of its own. */
+const usageSchema = z.object({
+  input_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
+  output_tokens: count,
+})
+
+const blockSchema = z.object({
+  type: z.string(),
+  id: z.string().optional(),
+  tool_use_id: z.string().optional(),
+})
+
+const lineSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('system'), model: z.string().optional() }),
+  z.object({
+    type: z.literal('stream_event'),
+    parent_tool_use_id: z.string().nullish(),
+    event: z.object({
+      type: z.string(),
+      delta: z
+        .object({
+          type: z.string().optional(),
+          text: z.string().optional(),
+          thinking: z.string().optional(),
+        })
+        .optional(),
+      usage: usageSchema.optional(),
+    }),
+  }),
+  z.object({
+    type: z.enum(['assistant', 'user']),
+    message: z.object({ content: z.union([z.string(), z.array(blockSchema)]) }),
+  }),
+  z.object({
+    type: z.literal('result'),
+    is_error: z.boolean(),
+    subtype: z.string(),
+    result: z.string().optional(),
+    stop_reason: z.string().nullish(),
+    usage: usageSchema.optional(),
+  }),
+])
+
+type Line = z.infer<typeof lineSchema>
+type Tokens = z.infer<typeof usageSchema>
+
+/** What `claude -p` prints as `stream-json`. */
+export function claudeDialect(task: ConversationTask): Dialect {
+  return new ClaudeDialect(task)
+}
+
+class ClaudeDialect implements Dialect {
+  readonly #task: ConversationTask
+  #spent: readonly Tokens[] = []
+
+  constructor(task: ConversationTask) {
+    this.#task = task
+  }
+
+  argumentsFor({ place, options }: ConversationTask): readonly string[] {
+    const { command, args } = place.bridge
+    const servers = { mcpServers: { [TOOL_SERVER]: { command, args } } }
+    const isWriting = place.workspace.access === 'write'
+    return [
+      ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
+      ...['--strict-mcp-config', '--mcp-config', JSON.stringify(servers)],
+      // Not what a repository configures: it could name another address for the user's key.
+      ...['--setting-sources', 'user'],
+      ...['--permission-mode', isWriting ? 'acceptEdits' : 'default'],
+      ...['--allowedTools', (isWriting ? WRITING : READING).join(',')],
+      ...(isWriting ? [] : ['--disallowedTools', DOING.join(',')]),
+      ...(options.model === undefined ? [] : ['--model', options.model]),
+    ]
+  }
+
+  read(line: Readonly<Record<string, unknown>>): AgentEnd | undefined {
+    const parsed = lineSchema.safeParse(line)
+    return parsed.success ? this.#take(parsed.data) : undefined
+  }
+
+  #take(line: Line): AgentEnd | undefined {
+    const { report } = this.#task
+    if (line.type === 'system') report.model = line.model ?? report.model
+    else if (line.type === 'stream_event') this.#stream(line)
+    else if (line.type === 'result') return this.#end(line)
+    else this.#steps(line.message.content)
+    return undefined
+  }
+
+  #stream({ event, parent_tool_use_id: parent }: Extract<Line, { type: 'stream_event' }>): void {
+    const { report } = this.#task
+    if (event.type === 'message_delta' && event.usage !== undefined) {
+      this.#spent = [...this.#spent, event.usage]
+      report.usage = toUsage(this.#spent)
+      report.requested()
+    }
+    // What an agent below it says is said to it, and not to us.
+    if (parent !== undefined && parent !== null) return
+    report.reasoning(event.delta?.thinking ?? '')
+    report.text(event.delta?.text ?? '')
+  }
+
+  #steps(content: string | readonly z.infer<typeof blockSchema>[]): void {
+    if (typeof content === 'string') return
+    for (const { type, id, tool_use_id: over } of content) {
+      if (type === 'tool_use' && id !== undefined) this.#task.report.stepBegan(id)
+      if (type === 'tool_result' && over !== undefined) this.#task.report.stepEnded(over)
+    }
+  }
+
+  #end(line: Extract<Line, { type: 'result' }>): AgentEnd {
+    const { report, place } = this.#task
+    if (line.usage !== undefined && this.#spent.length === 0) report.usage = toUsage([line.usage])
+    // A 401 is a success by its subtype.
+    if (!line.is_error && line.subtype === 'success') {
+      return { how: line.stop_reason === 'max_tokens' ? 'length' : 'stop' }
+    }
+    const words = line.result ?? line.subtype
+    return { how: 'failed', failure: explainWords(words, place.secrets) }
+  }
+}
+
+function toUsage(spent: readonly Tokens[]) {
+  const sum = (name: keyof Tokens) => spent.reduce((total, one) => total + (one[name] ?? 0), 0)
+  const cachedTokens = sum('cache_read_input_tokens')
+  const cacheWriteTokens = sum('cache_creation_input_tokens')
+  return {
+    inputTokens: sum('input_tokens') + cachedTokens + cacheWriteTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    outputTokens: sum('output_tokens'),
+  }
+}

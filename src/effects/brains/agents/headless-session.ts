@@ -1,0 +1,90 @@
+import type { HeadlessCommand } from './agent.ts'
+import { explainWords } from './agent-failure.ts'
+import { lastWords } from './agent-process.ts'
+import { writePrompt } from './agent-prompt.ts'
+import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
+import { claudeDialect } from './claude-dialect.ts'
+import { codexDialect } from './codex-dialect.ts'
+
+const LINE_BYTES_MAX = 16 * 1024 * 1024
+
+/** Longer than any turn: the clocks of the turn decide. */
+const PROCESS_MS_MARGIN = 60_000
+
+/** The lines of one agent, and the arguments that make it print them. */
+export interface Dialect {
+  argumentsFor(task: ConversationTask): readonly string[]
+  /** Takes one line in; says how the agent ended with the line that says so. */
+  read(line: Readonly<Record<string, unknown>>): AgentEnd | undefined
+}
+
+/** Makes a dialect for one conversation. */
+type MakeDialect = (task: ConversationTask) => Dialect
+
+const DIALECTS: Readonly<Record<HeadlessCommand['dialect'], MakeDialect>> = {
+  claude: claudeDialect,
+  codex: codexDialect,
+}
+
+/** Gives a command a prompt, and reads the lines of JSON that it prints. */
+export function speakHeadless(command: HeadlessCommand): AgentProtocol {
+  return { command, begin: (task) => begin(task, DIALECTS[command.dialect](task)) }
+}
+
+function begin(task: ConversationTask, dialect: Dialect): Conversation {
+  const { place, turn, options, report } = task
+  const timeoutMs = options.timeouts.totalMs + PROCESS_MS_MARGIN
+  const args = dialect.argumentsFor(task)
+  const { input, output, ended } = place.start({ args, timeoutMs })
+  input.end(writePrompt(turn))
+  const read = async (): Promise<AgentEnd> => {
+    let end: AgentEnd | undefined
+    for await (const line of linesOf(output)) {
+      report.update()
+      end = dialect.read(line) ?? end
+    }
+    return end ?? explainEnd(await ended, place.secrets)
+  }
+  const failed = (error: unknown): AgentEnd => ({
+    how: 'failed',
+    failure: { kind: 'network', message: String(error) },
+  })
+  // It understands nothing but its end, which closing its place brings.
+  return { ended: read().catch(failed), cancel: () => false }
+}
+
+/** An agent that is gone and has not said how it ended, whatever its exit code. */
+function explainEnd(ended: Parameters<typeof lastWords>[0], secrets: readonly string[]): AgentEnd {
+  const said = explainWords(lastWords(ended), secrets)
+  const unexplained = ended.how === 'not_started' ? 'rejected' : 'network'
+  const kind = said.kind === 'overloaded' ? unexplained : said.kind
+  return { how: 'failed', failure: { ...said, kind } }
+}
+
+/** The lines that are objects of JSON; what else a program prints is not for us. */
+async function* linesOf(
+  output: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Readonly<Record<string, unknown>>> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of output) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > LINE_BYTES_MAX) throw new Error('the agent printed a line without end')
+    for (const line of lines) {
+      const value = parseLine(line)
+      if (value !== undefined) yield value
+    }
+  }
+  const last = parseLine(rest)
+  if (last !== undefined) yield last
+}
+
+function parseLine(line: string): Readonly<Record<string, unknown>> | undefined {
+  if (!line.trimStart().startsWith('{')) return undefined
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}

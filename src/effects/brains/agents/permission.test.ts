@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { choosePermission, isPermitted } from './permission.ts'
+
+const tools = [{ name: 'done', description: '', input: {} }]
+const reader = { workspace: { folder: '/w', access: 'read' }, tools } as const
+const writer = { workspace: { folder: '/w', access: 'write' }, tools } as const
+
+describe('who may only read', () => {
+  test.each([
+    ['read', true],
+    ['search', true],
+    ['think', true],
+    ['edit', false],
+    ['delete', false],
+    ['move', false],
+    ['execute', false],
+    ['fetch', false],
+    ['switch_mode', false],
+    ['other', false],
+    [undefined, false],
+  ])('asks for %s: %s', (kind, isAllowed) => {
+    expect(isPermitted({ kind, paths: [] }, reader)).toBe(isAllowed)
+  })
+
+  test.each(['mcp__slipway__done', 'slipway_done', 'done (slipway MCP Server)'])(
+    'may call our tool as %s, unless the step is of a kind that does something',
+    (title) => {
+      expect(isPermitted({ kind: 'other', title, paths: [] }, reader)).toBe(true)
+      expect(isPermitted({ kind: 'execute', title, paths: [] }, reader)).toBe(false)
+      expect(isPermitted({ kind: 'edit', title, paths: [] }, reader)).toBe(false)
+    },
+  )
+
+  test("may not call another server's tool", () => {
+    expect(isPermitted({ kind: 'other', title: 'mcp__mail__done', paths: [] }, reader)).toBe(false)
+    expect(isPermitted({ kind: 'other', title: 'slipway', paths: [] }, reader)).toBe(false)
+  })
+})
+
+describe('who may write', () => {
+  test.each([
+    [['/w/a.ts'], true],
+    [['a.ts', 'b/c.ts'], true],
+    [['/w'], true],
+    [['/etc/passwd'], false],
+    [['/w/../etc/passwd'], false],
+    [['/w-other/a.ts'], false],
+    [['/w/a.ts', '/home/sandbox/.claude/settings.json'], false],
+  ])('edits %j: %s', (paths, isAllowed) => {
+    expect(isPermitted({ kind: 'edit', paths }, writer)).toBe(isAllowed)
+  })
+
+  test('may run commands, which the sandbox holds', () => {
+    expect(isPermitted({ kind: 'execute', title: 'npm test', paths: [] }, writer)).toBe(true)
+  })
+})
+
+test('the answer is for this once where that is offered', () => {
+  const choices = [
+    { optionId: '1', kind: 'allow_always' },
+    { optionId: '2', kind: 'allow_once' },
+    { optionId: '3', kind: 'reject_always' },
+  ]
+  expect(choosePermission(choices, true)).toBe('2')
+  expect(choosePermission(choices, false)).toBe('3')
+  expect(choosePermission(choices.slice(0, 2), false)).toBeUndefined()
+})

@@ -1,0 +1,64 @@
+import { resolve } from 'node:path'
+import { isWithin } from '../../sandbox/workspace-path.ts'
+import type { ToolDefinition, TurnWorkspace } from '../brain.ts'
+import { TOOL_SERVER } from './agent-prompt.ts'
+
+/** What an agent wants to do, as far as it says. */
+export interface WantedStep {
+  /** The protocol's word for it: `read`, `edit`, `execute` and so on. */
+  readonly kind?: string | null | undefined
+  readonly title?: string | null | undefined
+  readonly name?: string | null | undefined
+  /** The files that it is about. */
+  readonly paths: readonly string[]
+}
+
+/** Who asks: what its workspace allows, and the tools of ours that it may call. */
+export interface Asker {
+  readonly workspace: TurnWorkspace
+  readonly tools: readonly ToolDefinition[]
+}
+
+const HARMLESS: readonly string[] = ['read', 'search', 'think']
+const CHANGING: readonly string[] = ['edit', 'delete', 'move']
+const DOING: readonly string[] = [...CHANGING, 'execute']
+
+/**
+ * Whether an agent may do what it asks for. A state that only reads allows reading and our own
+ * tools; one that writes allows everything, but changes to files only within the workspace. This is
+ * what the agent is told. What holds it is its sandbox.
+ */
+export function isPermitted(step: WantedStep, { workspace, tools }: Asker): boolean {
+  const kind = step.kind ?? 'other'
+  if (workspace.access === 'read') {
+    return HARMLESS.includes(kind) || (!DOING.includes(kind) && isOurs(step, tools))
+  }
+  if (!CHANGING.includes(kind)) return true
+  return step.paths.every((path) => isWithin(workspace.folder, resolve(workspace.folder, path)))
+}
+
+/** Whether a step is a call of one of our tools, in whatever way the agent writes such a name. */
+function isOurs({ title, name }: WantedStep, tools: readonly ToolDefinition[]): boolean {
+  return [title, name].some(
+    (text) =>
+      typeof text === 'string' &&
+      text.includes(TOOL_SERVER) &&
+      tools.some((tool) => text.includes(tool.name)),
+  )
+}
+
+/** An answer that can be chosen. */
+export interface PermissionChoice {
+  readonly optionId: string
+  readonly kind: string
+}
+
+/** The answer for this once, or the lasting one where there is no other; undefined when neither. */
+export function choosePermission(
+  choices: readonly PermissionChoice[],
+  isAllowed: boolean,
+): string | undefined {
+  const kinds = isAllowed ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always']
+  const [choice] = kinds.flatMap((kind) => choices.filter((one) => one.kind === kind))
+  return choice?.optionId
+}

@@ -1,0 +1,132 @@
+import { createServer, type Socket } from 'node:net'
+import { Server } from '@modelcontextprotocol/server'
+import {
+  type StdioServerHandle,
+  StdioServerTransport,
+  serveStdio,
+} from '@modelcontextprotocol/server/stdio'
+import type { ToolCall, ToolDefinition } from '../brain.ts'
+import { TOOL_SERVER } from './agent-prompt.ts'
+
+/** What a model calls at once arrives within this time. */
+const GATHERING_MS = 100
+const CALLS_MAX = 64
+const MESSAGE_BYTES_MAX = 8 * 1024 * 1024
+
+/**
+ * Runs where the agent is, which starts it and talks to it over its standard streams: passes
+ * everything on to our socket.
+ */
+const BRIDGE = `
+const { connect } = require('node:net')
+const socket = connect(process.argv[1])
+process.stdin.pipe(socket).pipe(process.stdout)
+socket.on('error', () => process.exit(1))
+socket.on('close', () => process.exit(0))
+`
+
+/** The command by which an agent reaches our tools, given the path of the socket where it is. */
+export function bridgeCommand(
+  node: string,
+  socketPath: string,
+): { readonly command: string; readonly args: readonly string[] } {
+  return { command: node, args: ['-e', BRIDGE, socketPath] }
+}
+
+/**
+ * The tools of one turn, as an MCP server of our own. Nothing is executed: calls are told. Nor is
+ * anything answered, since an agent that had an answer would think on: whoever calls has ended.
+ */
+export interface ToolServer {
+  /** Settles with the first call, and those that came with it. */
+  readonly called: Promise<readonly ToolCall[]>
+  /** The calls until now. */
+  readonly calls: readonly ToolCall[]
+  close(): Promise<void>
+}
+
+export interface ToolServerSettings {
+  readonly socketPath: string
+  readonly tools: readonly ToolDefinition[]
+  /** Put before the number of a call, so that no other turn has the same. */
+  readonly idPrefix: string
+}
+
+/** Opens a server on a unix socket. Rejects when the socket cannot be made. */
+export async function openToolServer(settings: ToolServerSettings): Promise<ToolServer> {
+  const gathering = new Gathering(settings.idPrefix)
+  const open = new Map<Socket, StdioServerHandle>()
+  const server = createServer((socket) => {
+    const transport = new StdioServerTransport(socket, socket, { maxBufferSize: MESSAGE_BYTES_MAX })
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => open.delete(socket))
+    const onerror = () => socket.destroy()
+    open.set(
+      socket,
+      serveStdio(() => makeServer(settings.tools, gathering), { transport, onerror }),
+    )
+  })
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail)
+    server.listen(settings.socketPath, done)
+  })
+  return {
+    called: gathering.called,
+    calls: gathering.calls,
+    async close() {
+      const closed = new Promise((done) => server.close(done))
+      for (const [socket, handle] of open) {
+        await handle.close().catch(() => {})
+        socket.destroy()
+      }
+      await closed
+    },
+  }
+}
+
+function makeServer(tools: readonly ToolDefinition[], gathering: Gathering): Server {
+  const server = new Server(
+    { name: TOOL_SERVER, version: '1.0.0' },
+    { capabilities: { tools: {} } },
+  )
+  server.setRequestHandler('tools/list', () => ({
+    tools: tools.map(({ name, description, input }) => ({
+      name,
+      description,
+      inputSchema: { ...input, type: 'object' as const },
+    })),
+  }))
+  server.setRequestHandler('tools/call', ({ params }) => {
+    gathering.add(params.name, params.arguments ?? {})
+    return new Promise(() => {})
+  })
+  return server
+}
+
+/** The calls of a turn. */
+class Gathering {
+  readonly calls: ToolCall[] = []
+  readonly called: Promise<readonly ToolCall[]>
+  readonly #idPrefix: string
+  #settle: (calls: readonly ToolCall[]) => void = () => {}
+  #isOver = false
+
+  constructor(idPrefix: string) {
+    this.#idPrefix = idPrefix
+    this.called = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+  }
+
+  /** Takes a call in, unless it comes too late to be of the same reply. */
+  add(name: string, input: unknown): void {
+    if (this.calls.length === 0) setTimeout(() => this.#end(), GATHERING_MS)
+    if (this.#isOver || this.calls.length >= CALLS_MAX) return
+    this.calls.push({ id: `${this.#idPrefix}${this.calls.length + 1}`, name, input })
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#settle(this.calls)
+  }
+}

@@ -1,0 +1,61 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { TurnWatch } from '../turn-watch.ts'
+import { TurnReport } from './turn-report.ts'
+
+const LONG = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 60_000 }
+const watches: TurnWatch[] = []
+
+afterEach(() => {
+  vi.useRealTimers()
+  for (const watch of watches.splice(0)) watch.close()
+})
+
+function begin(timeouts = LONG) {
+  const watch = new TurnWatch(timeouts, new AbortController().signal)
+  watches.push(watch)
+  return { watch, report: new TurnReport(watch, { stepsMax: 3, updatesMax: 10 }) }
+}
+
+test.each([
+  ['messages', (report: TurnReport) => report.update(), 10],
+  ['requests', (report: TurnReport) => report.requested(), 3],
+  ['steps', (report: TurnReport, i: number) => report.stepBegan(`step ${i}`), 3],
+])('%s are bounded', (what, act, max) => {
+  const { watch, report } = begin()
+  for (let i = 0; i < max; i += 1) act(report, i)
+  expect(watch.verdict).toBeUndefined()
+  act(report, max)
+  expect(watch.verdict).toMatchObject({
+    kind: 'invalid_output',
+    message: expect.stringContaining(`${max} ${what}`),
+  })
+})
+
+test('silence is no stall while a step lasts, and one when it is over', () => {
+  vi.useFakeTimers()
+  const { watch, report } = begin({ ...LONG, idleMs: 20 })
+  report.stepBegan('a')
+  report.stepBegan('b')
+  report.stepEnded('a')
+  vi.advanceTimersByTime(1_000)
+  expect(watch.verdict).toBeUndefined()
+  report.stepEnded('b')
+  vi.advanceTimersByTime(19)
+  expect(watch.verdict).toBeUndefined()
+  vi.advanceTimersByTime(1)
+  expect(watch.verdict?.kind).toBe('stalled')
+})
+
+test('what is said before and after a step is kept apart', async () => {
+  const { report } = begin()
+  report.text('I look')
+  report.text(' at it.')
+  report.stepBegan('a')
+  expect(report.hasLastWord).toBe(false)
+  report.text('Done.')
+  report.end()
+  const texts: string[] = []
+  for await (const event of report.events()) if (event.type === 'text') texts.push(event.text)
+  expect(texts.join('')).toBe('I look at it.\n\nDone.')
+  expect(report.hasLastWord).toBe(true)
+})
