@@ -26,6 +26,33 @@ const migrations: Plugin = {
   },
 }
 
+/** So are the prompts, from beside the chunks. */
+const prompts: Plugin = {
+  name: 'prompts',
+  generateBundle() {
+    const folder = 'src/effects/prompts'
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+      if (!file.endsWith('.md')) continue
+      const source = readFileSync(`${folder}/${file}`, 'utf8')
+      this.emitFile({ type: 'asset', fileName: `prompts/${file}`, source })
+    }
+  },
+}
+
+/** And what the demo plays. */
+const demo: Plugin = {
+  name: 'demo',
+  generateBundle() {
+    const folder = 'src/cli/demo'
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      const path = `${entry.parentPath}/${entry.name}`
+      if (!entry.isFile() || entry.name.endsWith('.ts')) continue
+      const fileName = `demo${path.slice(folder.length)}`
+      this.emitFile({ type: 'asset', fileName, source: readFileSync(path, 'utf8') })
+    }
+  },
+}
+
 /** Packages without a licence file, and the neighbour from the same repository that has theirs. */
 const LICENSED_WITH: Readonly<Record<string, string>> = {
   '@ai-sdk/provider-utils': 'provider',
@@ -42,7 +69,7 @@ function licenceOf(folder: string): string {
 export default defineConfig({
   input: { slipway: 'src/cli/main.ts' },
   platform: 'node',
-  plugins: [licences, migrations],
+  plugins: [licences, migrations, prompts, demo],
   external: ['@photostructure/sqlite'],
   output: {
     dir: 'dist',

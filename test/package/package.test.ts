@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { openState } from '../disk/state.ts'
 const SIZE_MAX_BYTES = 5e6
 
 const HOLDS =
-  /^(dist\/.+\.js|dist\/chunks\/migrations\/.+\.sql|dist\/LICENCES\.txt|docs\/.+|package\.json|[A-Z]+(\.md)?)$/
+  /^(dist\/.+\.js|dist\/chunks\/migrations\/.+\.sql|dist\/prompts\/.+\.md|dist\/LICENCES\.txt|docs\/.+|package\.json|[A-Z]+(\.md)?)$/
 
 let folder: string
 let packed: { filename: string; unpackedSize: number; files: { path: string }[] }
@@ -26,6 +26,9 @@ test('the published package is small and holds the bundle, not the sources', () 
   for (const { path } of packed.files) {
     expect(path).toMatch(HOLDS)
   }
+  const prompts = packed.files.filter(({ path }) => path.startsWith('dist/prompts/'))
+  const written = readdirSync('src/effects/prompts', { recursive: true, encoding: 'utf8' })
+  expect(prompts).toHaveLength(written.filter((path) => path.endsWith('.md')).length)
   expect(readFileSync('dist/LICENCES.txt', 'utf8')).toMatch(/^commander 14\.0\.3\n/)
 })
 

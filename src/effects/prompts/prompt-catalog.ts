@@ -1,0 +1,199 @@
+/**
+ * What a variable holds. `text` is a line of our own; `data` came from outside and is shown between
+ * tags. With a question mark it may be empty, and what is said about it is then left out.
+ */
+export type VariableKind = 'text' | 'text?' | 'data' | 'data?'
+
+export type Variables = Readonly<Record<string, VariableKind>>
+
+/** What every system part is filled in with: where the tools work, and the repository's wishes. */
+export const SYSTEM_VARIABLES = { place: 'text?', instructions: 'data?' } as const
+
+const STORY = { story: 'data', criteria: 'data', turns: 'text' } as const
+/** What a coder comes back with from a question or a budget review. */
+const RETURN = { answer: 'data?', guidance: 'data?' } as const
+const FIXING = { system: 'coder/fixing' } as const
+
+/** Everything that a model is asked to think about, by role and state, as `TOOLBOXES` has it. */
+export const TASKS = {
+  'coder/planning': {
+    system: 'coder/planning',
+    variables: { ...STORY, ...RETURN, lessons: 'data?', plan: 'data?', remarks: 'data?' },
+  },
+  'coder/coding': {
+    system: 'coder/coding',
+    variables: {
+      ...STORY,
+      ...RETURN,
+      plan: 'data',
+      remarks: 'data?',
+      lessons: 'data?',
+      progress: 'data?',
+    },
+  },
+  'coder/fixing-tests': {
+    ...FIXING,
+    variables: {
+      ...STORY,
+      ...RETURN,
+      failures: 'data',
+      plan: 'data?',
+      diff: 'data?',
+      earlier: 'data?',
+    },
+  },
+  'coder/fixing-review': {
+    ...FIXING,
+    variables: { ...STORY, ...RETURN, remarks: 'data', plan: 'data?', diff: 'data?' },
+  },
+  'coder/fixing-conflict': {
+    ...FIXING,
+    variables: { ...STORY, ...RETURN, conflict: 'data', diff: 'data?' },
+  },
+  'architect/spec-review': {
+    system: 'architect/spec-review',
+    variables: {
+      spec: 'data',
+      criteria: 'data?',
+      problems: 'data?',
+      refusal: 'data?',
+      turns: 'text',
+    },
+  },
+  'architect/plan-review': {
+    system: 'architect/plan-review',
+    variables: { ...STORY, plan: 'data', situation: 'text?', remarks: 'data?' },
+  },
+  'architect/code-review': {
+    system: 'architect/code-review',
+    variables: { ...STORY, diff: 'data', tests: 'data?', situation: 'text?', remarks: 'data?' },
+  },
+  'architect/completion-review': {
+    system: 'architect/completion-review',
+    variables: { ...STORY, evidence: 'data' },
+  },
+  'architect/budget-review': {
+    system: 'architect/budget-review',
+    variables: {
+      ...STORY,
+      plan: 'data?',
+      state: 'text',
+      used: 'text',
+      grants: 'text',
+      decisions: 'text',
+      history: 'data?',
+      diff: 'data?',
+      failures: 'data?',
+    },
+  },
+  'architect/question': {
+    system: 'architect/question',
+    variables: {
+      asker: 'text',
+      question: 'data',
+      tried: 'data?',
+      story: 'data?',
+      spec: 'data?',
+      plan: 'data?',
+      decision: 'data?',
+      turns: 'text',
+    },
+  },
+  'pm/interviewing': {
+    system: 'pm/interviewing',
+    variables: {
+      wish: 'data?',
+      answers: 'data?',
+      spec: 'data?',
+      problems: 'data?',
+      turns: 'text',
+    },
+  },
+  'pm/drafting': {
+    system: 'pm/drafting',
+    variables: { document: 'data?', interview: 'data?', refusal: 'data?', turns: 'text' },
+  },
+  'pm/revising': {
+    system: 'pm/revising',
+    variables: {
+      spec: 'data',
+      criteria: 'data',
+      reviewer: 'text',
+      remarks: 'data',
+      answers: 'data?',
+      turns: 'text',
+    },
+  },
+  'coordinator/propose': {
+    system: 'coordinator/propose',
+    variables: { task: 'data', discussion: 'data?', turns: 'text' },
+  },
+  'coordinator/discuss-review': {
+    system: 'coordinator/discuss-review',
+    variables: { task: 'data', proposal: 'data', discussion: 'data?', turns: 'text' },
+  },
+  'coordinator/discuss-tests': {
+    system: 'coordinator/discuss-tests',
+    variables: {
+      task: 'data',
+      proposal: 'data',
+      opinion: 'data?',
+      discussion: 'data?',
+      turns: 'text',
+    },
+  },
+  'coordinator/build': {
+    system: 'coordinator/build',
+    variables: {
+      task: 'data',
+      proposal: 'data?',
+      must_fix: 'data?',
+      diff: 'data?',
+      discussion: 'data?',
+      turns: 'text',
+    },
+  },
+  'coordinator/review': {
+    system: 'coordinator/review',
+    variables: { task: 'data', diff: 'data', proposal: 'data?', must_fix: 'data?', turns: 'text' },
+  },
+  'coordinator/test': {
+    system: 'coordinator/test',
+    variables: {
+      task: 'data',
+      diff: 'data',
+      wanted: 'data?',
+      known: 'data?',
+      failures: 'data?',
+      turns: 'text',
+    },
+  },
+} as const satisfies Readonly<Record<string, TaskEntry>>
+
+interface TaskEntry {
+  /** Whose system part it shares. */
+  readonly system: string
+  readonly variables: Variables
+}
+
+/** What the turn loop itself says to a model. */
+export const LOOP_TEXTS = {
+  /** After a reply that called nothing. */
+  no_call: { endings: 'text' },
+  /** Before the turn that forces the tool. */
+  last_turn: { ending: 'text' },
+  /** After a reply that reached its greatest length. */
+  cut_off: {},
+  /** After a reply that is whole and cannot be used. */
+  unusable: { problem: 'data' },
+  message: { message: 'data' },
+  /** In the place of the answer to a call that came to the same too often. */
+  repeated_call: { tool: 'text', times: 'text' },
+  /** Asks for the summary of a conversation that is too long. */
+  compact: { words: 'text' },
+  /** Shows that summary afterwards. */
+  summary: { summary: 'data' },
+} as const satisfies Readonly<Record<string, Variables>>
+
+export type TaskName = keyof typeof TASKS
+export type LoopTextName = keyof typeof LOOP_TEXTS
