@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { canonicalHash } from './canonical-hash.ts'
+import { type UnderstoodSchema, understandSchema } from './mcp-schema.ts'
+
+/** A tool as its server describes it. */
+export interface McpDefinition {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly inputSchema: unknown
+  readonly outputSchema?: unknown
+}
+
+/** A tool that can be offered to a model, under a name that providers take. */
+export interface OfferedTool {
+  readonly name: string
+  /** What the server calls it. */
+  readonly calledName: string
+  readonly description: string
+  readonly schema: Extract<UnderstoodSchema, { ok: true }>['schema']
+}
+
+export interface Offer {
+  readonly offered: readonly OfferedTool[]
+  /** Tools that are left out, and why. */
+  readonly refused: readonly { readonly tool: string; readonly reason: string }[]
+}
+
+const TOOLS_MAX = 100
+const NAME_CHARS_MAX = 64
+const DESCRIPTION_CHARS_MAX = 2_000
+const CONTROL = /[\p{Cc}\p{Cf}]/gu
+
+/** What is pinned when a user trusts a server: everything that a model would read. */
+export function definitionsHash(definitions: readonly McpDefinition[]): string {
+  const said = definitions.map(({ name, description, inputSchema, outputSchema }) => ({
+    name,
+    description: description ?? null,
+    inputSchema,
+    outputSchema: outputSchema ?? null,
+  }))
+  return canonicalHash(said.sort((a, b) => (a.name < b.name ? -1 : 1)))
+}
+
+/** The tools of a server that a model can be offered, in the order of their names. */
+export function offerTools(server: string, definitions: readonly McpDefinition[]): Offer {
+  const offered: OfferedTool[] = []
+  const refused: { tool: string; reason: string }[] = []
+  const sorted = [...definitions].sort((a, b) => (a.name < b.name ? -1 : 1))
+  for (const { name: calledName, description = '', inputSchema } of sorted) {
+    const name = offeredName(server, calledName)
+    const understood = understandSchema(inputSchema)
+    const reason = !understood.ok
+      ? understood.reason
+      : offered.some((other) => other.name === name)
+        ? 'another tool has its name'
+        : offered.length >= TOOLS_MAX
+          ? `there are more than ${TOOLS_MAX} tools`
+          : undefined
+    if (reason !== undefined) refused.push({ tool: calledName.slice(0, 100), reason })
+    else if (understood.ok) {
+      const { schema } = understood
+      offered.push({ name, calledName, description: plain(description), schema })
+    }
+  }
+  return { offered, refused }
+}
+
+/**
+ * `mcp__server__tool` in the characters that providers take. A name that had to be changed, or that
+ * two tools could share, ends with a few characters of a hash.
+ */
+function offeredName(server: string, tool: string): string {
+  const exact = `mcp__${server}__${tool}`
+  // No two pairs of a server and a tool are written the same.
+  const isClear = tool !== '' && ![server, tool, `${server}_`, `_${tool}`].some(hasSeparator)
+  if (isClear && exact.length <= NAME_CHARS_MAX && /^[a-zA-Z0-9_-]*$/.test(exact)) return exact
+  const hash = createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, 8)
+  const cut = exact.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, NAME_CHARS_MAX - hash.length - 1)
+  return `${cut}_${hash}`
+}
+
+const hasSeparator = (text: string) => text.includes('__')
+
+function plain(description: string): string {
+  const text = description.replace(CONTROL, (each) => (each === '\n' ? each : ' ')).trim()
+  if (text === '') return 'Its server says nothing about it.'
+  return text.length <= DESCRIPTION_CHARS_MAX ? text : `${text.slice(0, DESCRIPTION_CHARS_MAX)} […]`
+}

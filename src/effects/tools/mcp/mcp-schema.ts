@@ -1,0 +1,97 @@
+import { z } from 'zod'
+
+/** A schema that calls can be held against, or why there is none. */
+export type UnderstoodSchema =
+  | { readonly ok: true; readonly schema: z.ZodType }
+  | { readonly ok: false; readonly reason: string }
+
+const SCHEMA_CHARS_MAX = 40_000
+/** With every reference written out, as a provider is sent it. */
+const NODES_MAX = 4_000
+const LEVELS_MAX = 40
+const PATTERN_CHARS_MAX = 200
+
+const REPETITIONS_MAX = 2
+
+/** A repetition of what repeats or branches can take forever; so can a reference to a group. */
+const SLOW_PATTERN = /[*+}]\??\)[*+{]|\([^()]*\|[^()]*\)[*+{]|\\[1-9]|\\k</
+const REPETITION = /(?<!\\)[*+]|\{\d+,\}/g
+
+/**
+ * Makes a schema of a server's JSON Schema. What it cannot say exactly is refused, since a call
+ * that was not checked is not sent. Schemas come from outside: no size, no reference and no pattern
+ * of theirs keeps us busy.
+ */
+export function understandSchema(given: unknown): UnderstoodSchema {
+  try {
+    const size = JSON.stringify(given)?.length ?? 0
+    if (size > SCHEMA_CHARS_MAX) return refuse('its schema is too long')
+    const problem = new SchemaWalk(given).problem
+    if (problem !== undefined) return refuse(problem)
+    const schema = z.fromJSONSchema(given as Parameters<typeof z.fromJSONSchema>[0])
+    const shown = z.toJSONSchema(schema, { io: 'input' })
+    if (shown.type !== 'object') return refuse('its schema is not that of an object')
+    schema.safeParse({})
+    return { ok: true, schema }
+  } catch (error) {
+    return refuse(`its schema is not understood: ${String(error).slice(0, 200)}`)
+  }
+}
+
+function refuse(reason: string): UnderstoodSchema {
+  return { ok: false, reason }
+}
+
+/** Walks a schema as if its references were written out, and stops at what is not to be taken. */
+class SchemaWalk {
+  problem: string | undefined
+  readonly #root: unknown
+  #nodes = 0
+
+  constructor(root: unknown) {
+    this.#root = root
+    this.#visit(root, [], 0)
+  }
+
+  #visit(node: unknown, within: readonly string[], level: number): void {
+    if (this.problem !== undefined || node === null || typeof node !== 'object') return
+    this.#nodes += 1
+    if (this.#nodes > NODES_MAX || level > LEVELS_MAX) this.problem = 'its schema is too large'
+    else if (Array.isArray(node)) {
+      for (const each of node) this.#visit(each, within, level + 1)
+    } else this.#visitObject(node as Readonly<Record<string, unknown>>, within, level)
+  }
+
+  #visitObject(
+    node: Readonly<Record<string, unknown>>,
+    within: readonly string[],
+    level: number,
+  ): void {
+    const { $ref, pattern, patternProperties } = node
+    const patterns = [pattern, ...Object.keys(patternProperties ?? {})]
+    if (patterns.some(isSlow)) this.problem = 'its schema has a pattern that could take forever'
+    if (typeof $ref === 'string') {
+      if (within.includes($ref)) this.problem = 'its schema refers to itself'
+      else this.#visit(this.#find($ref), [...within, $ref], level + 1)
+    }
+    for (const [key, value] of Object.entries(node)) {
+      // Written out where they are referred to.
+      if (key !== '$defs' && key !== 'definitions') this.#visit(value, within, level + 1)
+    }
+  }
+
+  #find(ref: string): unknown {
+    let found: unknown = this.#root
+    for (const part of ref.split('/').slice(1)) {
+      const name = part.replaceAll('~1', '/').replaceAll('~0', '~')
+      found = (found as Readonly<Record<string, unknown>> | undefined)?.[name]
+    }
+    return ref.startsWith('#') ? found : undefined
+  }
+}
+
+function isSlow(pattern: unknown): boolean {
+  if (typeof pattern !== 'string') return false
+  if (pattern.length > PATTERN_CHARS_MAX || SLOW_PATTERN.test(pattern)) return true
+  return (pattern.match(REPETITION)?.length ?? 0) > REPETITIONS_MAX
+}

@@ -1,0 +1,186 @@
+import { redact } from '../../guards/redaction.ts'
+import { shorten } from '../output-files.ts'
+import { defineTool, refused as refuse, type Tool } from '../tool.ts'
+import type { McpServer } from './mcp-config.ts'
+import type { McpTimeouts } from './mcp-connection.ts'
+import {
+  definitionsHash,
+  type McpDefinition,
+  type OfferedTool,
+  offerTools,
+} from './mcp-definitions.ts'
+import type { McpSession } from './mcp-session.ts'
+import type { McpTrust, TrustedServer } from './mcp-trust.ts'
+import { expandEntry } from './mcp-variables.ts'
+import type { RunServer } from './run-server.ts'
+
+/** What servers are started with. */
+export interface McpParts {
+  readonly run: RunServer
+  /** Where the variables are taken from that a user named; a server sees no other. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly timeouts?: McpTimeouts
+}
+
+/** A server, or one tool of it, that is not offered. */
+export interface McpRefusal {
+  readonly server: string
+  readonly tool?: string
+  readonly reason: string
+}
+
+export interface McpToolsOptions extends McpParts {
+  readonly servers: readonly McpServer[]
+  readonly trust: McpTrust
+  /** Called when a server is refused that was in use. */
+  readonly onRefused?: (refusal: McpRefusal) => void
+}
+
+/** The tools of trusted servers. */
+export interface McpTools {
+  readonly tools: readonly Tool[]
+  readonly refused: readonly McpRefusal[]
+  /** Ends the servers. Never rejects. */
+  close(): Promise<void>
+}
+
+const TIMEOUTS: McpTimeouts = { connectMs: 30_000, callMs: 120_000 }
+const REASON_CHARS_MAX = 1_000
+
+interface Opened {
+  readonly tools: readonly Tool[]
+  readonly refused: readonly McpRefusal[]
+  readonly session?: McpSession
+}
+
+/**
+ * Starts the servers that the user trusts, exactly as they were when that was said, and offers
+ * their tools. Of any other server nothing is started and nothing is asked. Never rejects.
+ */
+export async function openMcpTools(options: McpToolsOptions): Promise<McpTools> {
+  const opened = await Promise.all(options.servers.map((server) => openServer(server, options)))
+  return {
+    tools: opened.flatMap(({ tools }) => tools),
+    refused: opened.flatMap(({ refused }) => refused),
+    async close() {
+      await Promise.all(opened.map(({ session }) => session?.close()))
+    },
+  }
+}
+
+/** Starts one server that a user wants to look at, to see what trusting it would mean. */
+export async function inspectMcpServer(
+  { name, entry }: McpServer,
+  variables: readonly string[],
+  parts: McpParts,
+): Promise<McpInspection> {
+  const expanded = expandEntry(entry, variables, parts.environment)
+  if (!expanded.ok) return expanded
+  try {
+    const { connectServer } = await import('./mcp-connection.ts')
+    const { run, timeouts = TIMEOUTS } = parts
+    const connection = await connectServer(expanded.entry, { run, timeouts, onChanged: () => {} })
+    try {
+      const tools = await connection.list()
+      const { refused } = offerTools(name, tools)
+      const refusals = refused.map((each) => ({ server: name, ...each }))
+      return { ok: true, tools, definitions: definitionsHash(tools), refused: refusals }
+    } finally {
+      await connection.close()
+    }
+  } catch (error) {
+    return { ok: false, reason: explain(error, expanded.secrets) }
+  }
+}
+
+/** The tools of a server as they are now, with the hash that trusting them would pin. */
+export type McpInspection =
+  | {
+      readonly ok: true
+      readonly tools: readonly McpDefinition[]
+      readonly definitions: string
+      readonly refused: readonly McpRefusal[]
+    }
+  | { readonly ok: false; readonly reason: string }
+
+async function openServer(server: McpServer, options: McpToolsOptions): Promise<Opened> {
+  const { name } = server
+  const trusted = options.trust.get(name)
+  if (trusted === undefined) return leftOut(name, 'it is not trusted')
+  if (trusted.entry !== server.trustKey) {
+    return leftOut(name, 'its entry in .mcp.json has changed since it was trusted')
+  }
+  const expanded = expandEntry(server.entry, trusted.variables, options.environment)
+  if (!expanded.ok) return leftOut(name, expanded.reason)
+  try {
+    return await startServer(
+      { ...server, entry: expanded.entry },
+      trusted,
+      expanded.secrets,
+      options,
+    )
+  } catch (error) {
+    return leftOut(name, explain(error, expanded.secrets))
+  }
+}
+
+async function startServer(
+  { name, entry }: McpServer,
+  trusted: TrustedServer,
+  secrets: readonly string[],
+  { run, timeouts = TIMEOUTS, onRefused }: McpToolsOptions,
+): Promise<Opened> {
+  const { McpSession } = await import('./mcp-session.ts')
+  let isOpen = false
+  const session = new McpSession({
+    entry,
+    pinned: trusted.definitions,
+    run,
+    timeouts,
+    onRefused(reason) {
+      if (isOpen) onRefused?.({ server: name, reason })
+    },
+  })
+  try {
+    const { offered, refused } = offerTools(name, await session.open())
+    isOpen = true
+    const tools = offered.map((each) => toolOf(name, each, session, secrets))
+    return { tools, refused: refused.map((each) => ({ server: name, ...each })), session }
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+}
+
+function toolOf(
+  server: string,
+  { name, calledName, description, schema }: OfferedTool,
+  session: McpSession,
+  secrets: readonly string[],
+): Tool {
+  return defineTool({
+    name,
+    description,
+    schema,
+    // Whatever a server says about itself, nobody has looked.
+    isReadOnly: false,
+    async run(input, { outputs, signal }) {
+      try {
+        const given = input as Readonly<Record<string, unknown>>
+        const { text, isError } = await session.call(calledName, given, signal)
+        return { text: await shorten(redact(text, secrets), outputs), isError }
+      } catch (error) {
+        return refuse(`the server ${server} gave no answer: ${explain(error, secrets)}`)
+      }
+    },
+  })
+}
+
+function leftOut(server: string, reason: string): Opened {
+  return { tools: [], refused: [{ server, reason }] }
+}
+
+function explain(error: unknown, secrets: readonly string[]): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return redact(message, secrets).slice(0, REASON_CHARS_MAX) || 'no reason is known'
+}
