@@ -1,6 +1,6 @@
 import type { EventName } from '../machines/events.ts'
 import type { Machine } from '../machines/machine.ts'
-import type { AgentId, EffectId, Json, JsonObject } from './values.ts'
+import type { AgentId, EffectId, EffectResult, Json, JsonObject } from './values.ts'
 
 /** What a behaviour sees of its agent. */
 export interface AgentView {
@@ -9,6 +9,13 @@ export interface AgentView {
   readonly origin: string | null
   readonly data: JsonObject
   readonly generation: number
+  /** The number of the agent's last row. */
+  readonly seq: number
+}
+
+/** The id of the i-th effect that the decision about the present event asks for. */
+export function effectIdOf({ id, seq }: Pick<AgentView, 'id' | 'seq'>, i: number): EffectId {
+  return `${id}:${seq + 1}.${i}` as EffectId
 }
 
 /** What happened. Time and ids arrive here; a behaviour has no others. */
@@ -52,13 +59,32 @@ export interface Role {
   readonly machine: Machine
   /** Whether a terminal state is followed by a clean-up and a fresh generation. */
   readonly recycles: boolean
+  /**
+   * Whether its failures are its work's, which is bounded elsewhere. Otherwise an agent that fails
+   * too often within a short time is halted.
+   */
+  readonly failuresAreWork?: true
   /** The data that the first generation starts with, and each later one. */
   readonly initialData: JsonObject
+  /** What each generation says as it is born; it may be about to get work. */
+  greet?(agent: AgentView): readonly Message[]
   handle(agent: AgentView, event: AgentEvent): Decision
 }
 
 /** The event type under which an effect's outcome arrives; the payload is a FinishedEffect. */
 export const EFFECT_FINISHED = 'effect_finished'
+
+/** What an outcome's event carries. */
+export interface FinishedEffect {
+  readonly effect: EffectId
+  readonly kind: string
+  readonly result: EffectResult
+}
+
+/** The outcome that an event brings; undefined for every other event. */
+export function finishedEffect(event: AgentEvent): FinishedEffect | undefined {
+  return event.type === EFFECT_FINISHED ? (event.payload as unknown as FinishedEffect) : undefined
+}
 
 /** The event type of a timer that is due; the payload is its name. */
 export const TIMER_FIRED = 'timer_fired'

@@ -14,6 +14,9 @@ export type EventId = Brand<'event'>
 /** `agent:seq.i`: the i-th effect that the agent's row `seq` asked for. Also the idempotency key. */
 export type EffectId = Brand<'effect'>
 
+/** Where a large value is kept: its hash and its size before compression. */
+export type BlobRef = { readonly sha256: string; readonly bytes: number }
+
 /** What came of an effect. */
 export type EffectResult =
   | { readonly ok: true; readonly value: Json }

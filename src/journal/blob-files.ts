@@ -3,7 +3,8 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
-import type { BlobRef, BlobStore } from '../runtime/blobs.ts'
+import type { BlobRef } from '../agents/values.ts'
+import type { BlobStore } from '../runtime/blobs.ts'
 
 const compress = promisify(deflate)
 const decompress = promisify(inflate)

@@ -5,7 +5,11 @@ import { coderD } from './tables/coder-d.ts'
 import { coderF } from './tables/coder-f.ts'
 import { coordinator1 } from './tables/coordinator-1.ts'
 import { coordinator2 } from './tables/coordinator-2.ts'
+import { dispatcher1 } from './tables/dispatcher-1.ts'
+import { ledger1 } from './tables/ledger-1.ts'
+import { mergeQueue1 } from './tables/merge-queue-1.ts'
 import { pm1 } from './tables/pm-1.ts'
+import { story1 } from './tables/story-1.ts'
 
 /** Every published machine; of each id the last revision is the default. */
 export const MACHINES: readonly Machine[] = [
@@ -16,6 +20,10 @@ export const MACHINES: readonly Machine[] = [
   coderF,
   coordinator1,
   coordinator2,
+  story1,
+  dispatcher1,
+  mergeQueue1,
+  ledger1,
 ]
 
 const BY_NAME: ReadonlyMap<string, Machine> = new Map(

@@ -28,7 +28,7 @@ export const EVENTS = {
 
   // Budgets
   budget_exhausted: 'An iteration budget is spent.',
-  budget_granted: 'The budget review lets the work go on, as it was or slightly changed.',
+  budget_granted: 'More was granted: the work goes on, as it was or slightly changed.',
   budget_escalated: 'The budget review wants to see the code as it is.',
   replan_ordered: 'The budget review sends the work back for a changed or new plan.',
 
@@ -54,6 +54,16 @@ export const EVENTS = {
   channel_closed: 'The process is going down abnormally.',
   recovered: 'The orchestrator restarted the agent after a failure.',
   cleaned_up: 'The orchestrator saved and cleared what the failed agent left.',
+
+  // A story's way through the team
+  dependencies_met: 'Everything that the story needs is merged or waived.',
+  story_requeued: 'An attempt failed, and another coder takes the story up with what was learned.',
+  attempts_exhausted: 'The story failed for good, unless a human decides otherwise.',
+  story_retried: 'The human wants the story tried again, perhaps in other words.',
+  story_waived: 'The human does without the story; what depends on it goes on.',
+  story_cut: 'The human takes the story out of the run.',
+  merge_started: 'A reviewed commit is being merged.',
+  merge_ended: 'The merge came to an end, one way or the other.',
 
   // Suspension
   service_unavailable: 'A service the agent needs is out, and its retries are spent.',

@@ -2,6 +2,7 @@ import type { Finding } from './audit.ts'
 import type { Machine } from './machine.ts'
 
 const OUTAGE = 'An outage goes by SUSPEND.'
+const NO_WORK = 'What breaks its table halts it, and it can be revived.'
 
 /**
  * What the product does about each finding: the table is law, so every remedy is a legal path.
@@ -26,7 +27,7 @@ const REMEDIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'When the planning budget is spent, the best plan so far is submitted, marked as such, and the architect decides.',
     'no-failure-exit TESTING': `A test run that cannot be done counts as failed and goes to CODING with the reason. ${OUTAGE}`,
     'unlabelled-event WAITING failed_unrecoverably':
-      'Taken when an idle agent cannot be kept: its inbox holds what it fails to handle.',
+      'Taken when an idle agent cannot be kept: what brings it stories was lost, and it is made anew.',
   },
   'coder@F': {
     'no-failure-exit WAITING': 'Nothing is under way here that could fail.',
@@ -41,6 +42,18 @@ const REMEDIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'coordinator@1': {
     'no-failure-state table':
       'Failures end in finalize with an outcome. ERROR comes with the SUSPEND overlay alone: a suspension that timed out rests there, and `*` leads on to finalize.',
+  },
+  'story@1': {
+    'no-failure-state table': `A story asks for no service, and its own failure is FAILED, which a human decides about. ${NO_WORK}`,
+  },
+  'dispatcher@1': {
+    'no-failure-state table': `Handing out asks for no service; the queue is in the journal. ${NO_WORK}`,
+  },
+  'merge-queue@1': {
+    'no-failure-exit WAITING': 'Nothing is under way here that could fail.',
+  },
+  'ledger@1': {
+    'no-failure-state table': `The books are in the journal and ask for no service. ${NO_WORK}`,
   },
   'coordinator@2': {
     'no-failure-state table':

@@ -1,8 +1,4 @@
-/** Where a large value is kept: its hash and its size before compression. */
-export interface BlobRef {
-  readonly sha256: string
-  readonly bytes: number
-}
+import type { BlobRef } from '../agents/values.ts'
 
 /** Content-addressed storage for what is too large for a journal row. */
 export interface BlobStore {

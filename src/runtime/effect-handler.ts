@@ -20,7 +20,10 @@ export interface EffectContext {
   readonly blobs: BlobStore
 }
 
-/** What one try came to. `retry` says whether another try could end otherwise. */
+/**
+ * What one try came to. `retry` says whether another try could end otherwise: `never`, `later`, or
+ * `restored`, when somebody has mended the service that it needs.
+ */
 export type Attempt =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly error: AttemptError }
@@ -28,7 +31,7 @@ export type Attempt =
 export interface AttemptError {
   readonly code: string
   readonly message: string
-  readonly retry: 'never' | 'later'
+  readonly retry: 'never' | 'later' | 'restored'
   /** How long the service asked to be left alone. */
   readonly retryAfterMs?: number
 }

@@ -129,9 +129,8 @@ export class Executor {
       if (error.retry === 'never') return failure(error.code, error.message)
       gate?.failed()
       const waitMs = this.#waitMs(error, policy, attempt)
-      if (attempt >= policy.attemptsMax || waitMs > WAIT_MS_MAX) {
-        return this.#giveUp(error, gate)
-      }
+      const isOver = attempt >= policy.attemptsMax || waitMs > WAIT_MS_MAX
+      if (isOver || error.retry === 'restored') return this.#giveUp(error, gate)
       if (error.retryAfterMs !== undefined) gate?.closeUntil(this.#parts.clock.nowMs() + waitMs)
       await sleepUntil(this.#parts.clock, this.#parts.clock.nowMs() + waitMs, signal)
     }

@@ -2,6 +2,7 @@ import {
   type Decision,
   EFFECT_FINISHED,
   type EffectRequest,
+  effectIdOf,
   type Message,
   type Role,
   TIMER_FIRED,
@@ -109,8 +110,20 @@ function dispatch(role: Role, agent: AgentRecord, event: InboxEvent, limits: Lim
   }
 }
 
-/** The row that gives birth to an agent's first generation. */
-export function birthRow(role: Role, agent: AgentRecord, atMs: number): JournalRow {
+/** Gives birth to an agent's first generation. */
+export function giveBirth(role: Role, unborn: AgentRecord, atMs: number): Handled {
+  const row = birthRow(role, unborn, atMs)
+  return withGreeting(role, applyRow(unborn, row), row)
+}
+
+/** A generation that is born, with what it says. */
+function withGreeting(role: Role, agent: AgentRecord, row: JournalRow): Handled {
+  const messages = role.greet?.(agent) ?? []
+  checkDecision({ send: messages })
+  return { agent, row, asked: { ...NOTHING, messages, cancelled: 'all' } }
+}
+
+function birthRow(role: Role, agent: AgentRecord, atMs: number): JournalRow {
   const birth: Birth = { generation: 1, data: role.initialData, restartsMs: [] }
   return {
     run: agent.runKey,
@@ -158,7 +171,7 @@ function carryOut(
     body.timers = { ...extra.timers, ...decision.timers }
   }
   if (role.recycles && move !== undefined && role.machine.terminal.includes(move.to)) {
-    const id = effectId(agent, effects.length)
+    const id = effectIdOf(agent, effects.length)
     effects.push({ id, kind: 'clean_up', input: { generation: agent.generation } })
     body.recycling = id
   }
@@ -177,7 +190,7 @@ const NOTHING: Asked = { messages: [], effects: [], cancelled: [], resumesEffect
 type NumberedEffect = Asked['effects'][number]
 
 function numberEffects(agent: AgentRecord, requests: readonly EffectRequest[]): NumberedEffect[] {
-  return requests.map(({ kind, input }, i) => ({ id: effectId(agent, i), kind, input }))
+  return requests.map(({ kind, input }, i) => ({ id: effectIdOf(agent, i), kind, input }))
 }
 
 type MutableBody = { -readonly [Key in keyof RowBody]: RowBody[Key] }
@@ -250,7 +263,7 @@ function endSuspension(role: Role, agent: AgentRecord, event: InboxEvent, extra:
 function recycle(role: Role, agent: AgentRecord, event: InboxEvent, limits: Limits): Handled {
   const { result } = event.payload as { result: { ok: boolean } }
   if (!result.ok) return record(agent, event, 'halted', { error: 'the clean-up failed' })
-  const failed = agent.state === FAILURE
+  const failed = agent.state === FAILURE && !role.failuresAreWork
   const recent = agent.restartsMs.filter((ms) => ms > event.atMs - limits.restartWindowMs)
   if (failed && recent.length >= limits.restartsMax) {
     const error = `${recent.length} restarts within ${limits.restartWindowMs / 1000} s`
@@ -267,8 +280,8 @@ function bear(
 ): Handled {
   const birth = { generation: agent.generation + 1, data: role.initialData, restartsMs }
   const to = birthState(role.machine)
-  const asked: Asked = { ...NOTHING, cancelled: 'all' }
-  return { ...record(agent, event, 'born', { birth }, { to }), asked }
+  const row = rowOf(agent, event, 'born', { birth }, { to })
+  return withGreeting(role, applyRow(agent, row), row)
 }
 
 /** Writes a row, and asks for nothing to be done. */
@@ -304,11 +317,6 @@ function rowOf(
     move: move?.event ?? null,
     body,
   }
-}
-
-/** The id of the i-th effect that the agent's next row asks for. */
-function effectId(agent: AgentRecord, i: number): EffectId {
-  return `${agent.id}:${agent.seq + 1}.${i}` as EffectId
 }
 
 /** The row that asked for the effect; one from before its birth is not this generation's. */

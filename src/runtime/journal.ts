@@ -64,6 +64,8 @@ export interface JournalReader {
   readRuns(): Promise<readonly RunRecord[]>
   /** Every agent of a run. */
   readAgents(run: RunId): Promise<readonly AgentRecord[]>
+  /** A run's effects that have no outcome yet, questions to people among them. */
+  readEffects(run: RunId): Promise<readonly EffectRecord[]>
   /** A run's rows after a place in the journal, in order. */
   readRows(run: RunId, afterSeq: number, limit: number): Promise<readonly StoredRow[]>
   close(): Promise<void>

@@ -1,8 +1,8 @@
 import { EFFECT_FINISHED, type Role, TIMER_FIRED } from '../agents/role.ts'
 import type { AgentId, EffectId, EffectResult, EventId, Json } from '../agents/values.ts'
 import { BatchBuilder } from './batch-builder.ts'
-import { applyRow, unborn } from './fold.ts'
-import { type Asked, birthRow, handleEvent, type Limits, SUSPENSION_TIMER } from './handle.ts'
+import { unborn } from './fold.ts'
+import { type Asked, giveBirth, handleEvent, type Limits, SUSPENSION_TIMER } from './handle.ts'
 import type { Memory } from './memory.ts'
 import type { AgentRecord, EffectRecord, InboxEvent, RunRecord, TimerRecord } from './records.ts'
 import { hasMail, putBackMail, putMail, type Resident, takeMail } from './residents.ts'
@@ -73,11 +73,11 @@ export class Turn {
       machine: role.machine.name,
     }
     this.#memory.nextAgentKey += 1
-    const row = birthRow(role, unborn(identity), this.nowMs)
-    const record = applyRow(unborn(identity), row)
-    this.#memory.residents.put(record)
-    this.batch.addRow(row)
-    this.batch.putAgent(record)
+    const { agent, row, asked } = giveBirth(role, unborn(identity), this.nowMs)
+    this.#memory.residents.put(agent)
+    if (row !== null) this.batch.addRow(row)
+    this.batch.putAgent(agent)
+    if (asked !== null) this.#carryOut(agent, asked)
   }
 
   /** Puts an event into a resident's mailbox, and into the journal unless it is handled in this turn. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AgentId, EventId } from '../../src/agents/values.ts'
+import type { AgentId, EventId, RunId } from '../../src/agents/values.ts'
 import type { Journal } from '../../src/runtime/journal.ts'
 import { agentOf, batchOf, effectOf, mailOf, RUN, rowOf, runOf } from './batches.ts'
 
@@ -146,6 +146,8 @@ export function describeJournal(name: string, makePlace: () => Promise<JournalPl
       expect((await journal.recover()).effects).toEqual([{ ...first, waiting: true }, second])
       await journal.commit(batchOf({ effectsRemoved: [first.id] }))
       expect((await journal.recover()).effects).toEqual([second])
+      expect(await journal.readEffects(RUN)).toEqual([second])
+      expect(await journal.readEffects('another' as RunId)).toEqual([])
     })
 
     test('finds the timers that are due, the earliest first', async () => {

@@ -11,6 +11,10 @@ const SUSPENDABLE: Record<string, string> = {
   'coder@F':
     'WAITING SETUP PLANNING PLAN_REVIEW CODING TESTING FIXING CODE_REVIEW BUDGET_REVIEW AWAIT_MERGE QUESTION',
   'coordinator@1': 'intake plan build review test iterate finalize',
+  'ledger@1': 'OPEN SPENT',
+  'dispatcher@1': 'OPEN CLOSED',
+  'merge-queue@1': 'WAITING MERGING',
+  'story@1': 'BLOCKED READY ASSIGNED FAILED MERGED WAIVED CUT',
   'coordinator@2': 'intake plan build review test iterate finalize',
 }
 

@@ -45,7 +45,7 @@ beforeEach(async () => {
   })
   handlers = {
     prepare_workspace: prepareWorkspaceHandler(workspaces, forge),
-    checkpoint: checkpointHandler(workspaces),
+    checkpoint: checkpointHandler(workspaces, async () => 'a diff'),
     clean_up: cleanUpHandler(workspaces),
     run_tests: tests,
     open_pull_request: openPullRequestHandler(forge),

@@ -137,6 +137,9 @@ export function openMemoryJournal(disk: MemoryDisk): Journal {
     async readAgents(run) {
       return [...disk.contents.agents.values()].filter((agent) => agent.run === run)
     },
+    async readEffects(run) {
+      return [...disk.contents.effects.values()].filter((effect) => effect.run === run)
+    },
     async readRuns() {
       return [...disk.contents.runs.values()]
     },

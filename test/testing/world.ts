@@ -11,7 +11,7 @@ import {
   runTestsHandler,
 } from '../../src/effects/testing/run-tests-handler.ts'
 import { openBlobFiles } from '../../src/journal/blob-files.ts'
-import type { BlobRef } from '../../src/runtime/blobs.ts'
+import type { BlobRef } from '../../src/agents/values.ts'
 
 /** Repositories in a folder of their own, and the handler of `run_tests` with real processes. */
 export async function openWorld(level: 'none' | 'bubblewrap') {

@@ -29,40 +29,43 @@ const BASE_URL = {
   ollama: 'http://127.0.0.1:11434',
 } as const
 
+/** Where a choice's provider is asked. */
+export function baseUrlOf(choice: ApiModelChoice): string {
+  return choice.provider === 'openai-compatible'
+    ? choice.baseUrl
+    : (choice.baseUrl ?? BASE_URL[choice.provider])
+}
+
 /** Loads the library of one provider, and no other. */
 export async function loadModel(
   choice: ApiModelChoice,
   fetch: typeof globalThis.fetch,
 ): Promise<ApiModel> {
   const { model, apiKey } = choice
+  const baseURL = baseUrlOf(choice)
   switch (choice.provider) {
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic')
-      return createAnthropic({ baseURL: choice.baseUrl ?? BASE_URL.anthropic, apiKey, fetch })(
-        model,
-      )
+      return createAnthropic({ baseURL, apiKey, fetch })(model)
     }
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai')
-      const baseURL = choice.baseUrl ?? BASE_URL.openai
       return createOpenAI({ baseURL, apiKey, fetch }).responses(model)
     }
     case 'google': {
       const { createGoogleGenerativeAI } = await import('@ai-sdk/google')
-      const baseURL = choice.baseUrl ?? BASE_URL.google
       return createGoogleGenerativeAI({ baseURL, apiKey, fetch })(model)
     }
     case 'openai-compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
       const name = 'compatible'
       const key = apiKey === '' ? {} : { apiKey }
-      const baseURL = choice.baseUrl
       return createOpenAICompatible({ name, baseURL, fetch, includeUsage: true, ...key })(model)
     }
     case 'ollama': {
       const { openOllamaModel } = await import('./ollama-model.ts')
-      const baseUrl = choice.baseUrl ?? BASE_URL.ollama
-      return openOllamaModel({ model, apiKey, baseUrl, contextTokens: choice.contextTokens, fetch })
+      const { contextTokens } = choice
+      return openOllamaModel({ model, apiKey, baseUrl: baseURL, contextTokens, fetch })
     }
   }
 }

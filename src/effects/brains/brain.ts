@@ -2,6 +2,8 @@
 export interface Turn {
   /** Whose turn it is, for scripted brains and for the records. */
   readonly role: string
+  /** What is thought about, where a state has several such things: `architect/plan-review`. */
+  readonly task?: string
   readonly state: string
   readonly story: string | null
   /** Counted from 1 within the state. */
@@ -17,6 +19,14 @@ export interface Turn {
   /** The tool that has to be called: the last turn before a bound ends the state. */
   readonly forcedTool?: string
   readonly outputTokensMax: number
+  /** Where a brain that has hands of its own works; a model behind an API has none. */
+  readonly workspace?: TurnWorkspace
+}
+
+/** The folder of a turn, and what may be done there in this state. */
+export interface TurnWorkspace {
+  readonly folder: string
+  readonly access: 'read' | 'write'
 }
 
 export type Message =

@@ -15,6 +15,7 @@ const numbers = z.union([
 /** Which turns a reply is for. What is not said does not matter. */
 const WHEN = z.strictObject({
   role: some.optional(),
+  task: some.optional(),
   state: some.optional(),
   story: some.nullable().optional(),
   turn: numbers.optional(),

@@ -93,6 +93,7 @@ function fits({ when, do: steps }: ScenarioReply, turn: Turn): boolean {
     isForced &&
     (when.forced === undefined || when.forced === forcedTool) &&
     isAmong(when.role, turn.role) &&
+    isAmong(when.task, turn.task ?? null) &&
     isAmong(when.state, turn.state) &&
     isAmong(when.story, turn.story) &&
     isWithin(when.turn, turn.number) &&
@@ -119,13 +120,13 @@ function textOf(message: Message | undefined): string {
 }
 
 function unexpected({ replies }: Scenario, turn: Turn): BrainFailure {
-  const { role, state, story, number, attempt = 1, forcedTool } = turn
+  const { role, task, state, story, number, attempt = 1, forcedTool } = turn
   const forced = forcedTool === undefined ? '' : `, with ${forcedTool} forced`
   const last = textOf(turn.messages.at(-1)).slice(0, 80)
   const near = replies.filter(({ when }) => isAmong(when.role, role) && isAmong(when.state, state))
   const expected = (near.length > 0 ? near : replies).map(describe).join('; ')
   const message =
-    `nothing is scripted for ${role} in ${state}, story ${story ?? 'none'}, turn ${number}, ` +
+    `nothing is scripted for ${task ?? role} in ${state}, story ${story ?? 'none'}, turn ${number}, ` +
     `attempt ${attempt}${forced}, after ${JSON.stringify(last)}. Expected was: ${expected}`
   return { kind: 'rejected', message: message.slice(0, MESSAGE_CHARS_MAX) }
 }

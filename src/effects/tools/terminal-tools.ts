@@ -64,6 +64,24 @@ export const TERMINAL_TOOLS = {
         message: 'must_fix is empty exactly when the verdict is approved',
       }),
   ),
+  decide_budget: terminal(
+    'decide_budget',
+    'Decides how work goes on whose turns are used up. The guidance is all that the coder gets.',
+    z.strictObject({
+      decision: z.enum(['continue', 'pivot', 'replan', 'escalate', 'abandon']),
+      guidance: text(8_000),
+    }),
+  ),
+  answer_question: terminal(
+    'answer_question',
+    'Answers the question that is waiting.',
+    z.strictObject({ answer: text(8_000) }),
+  ),
+  escalate: terminal(
+    'escalate',
+    'Puts the question to the human, with the choices and what you would do.',
+    z.strictObject({ question: text(4_000), options: texts(500).default([]) }),
+  ),
   spec_feedback: terminal(
     'spec_feedback',
     'Sends the spec back with what is missing or contradictory in it.',
@@ -95,6 +113,11 @@ export const TERMINAL_TOOLS = {
     'Asks the human one question, in words for their expertise.',
     z.strictObject({ question: text(4_000), options: texts(500).default([]) }),
   ),
+  end_interview: terminal(
+    'end_interview',
+    'Ends the interview with what was decided, what you assume, and what is out of scope.',
+    z.strictObject({ summary: text(20_000) }),
+  ),
   submit_spec: terminal(
     'submit_spec',
     'Hands in the spec with its acceptance criteria, each of which can be tested.',
@@ -105,6 +128,43 @@ export const TERMINAL_TOOLS = {
         .array(z.strictObject({ id: z.string().regex(/^[A-Za-z0-9.-]{1,40}$/), text: text(2_000) }))
         .min(1)
         .max(200),
+    }),
+  ),
+  submit_proposal: terminal(
+    'submit_proposal',
+    'Hands in the proposal for the operator to read.',
+    z.strictObject({ proposal: text(20_000), files: texts(500).default([]) }),
+  ),
+  submit_opinion: terminal(
+    'submit_opinion',
+    'Hands in your comment on the proposal.',
+    z.strictObject({ opinion: text(20_000) }),
+  ),
+  submit_review: terminal(
+    'submit_review',
+    'Ends the review of the change.',
+    z
+      .strictObject({
+        decision: z.enum(['approve', 'changes_requested']),
+        must_fix: texts(4_000),
+        nice_to_have: texts(4_000),
+        tests: texts(4_000),
+        security: texts(4_000),
+      })
+      .refine(({ decision, must_fix }) => (decision === 'approve') === (must_fix.length === 0), {
+        message: 'must_fix is empty exactly when the decision is approve',
+      }),
+  ),
+  submit_test_plan: terminal(
+    'submit_test_plan',
+    'Hands in the commands that will show whether the task is done.',
+    z.strictObject({
+      test_plan: text(20_000),
+      commands: z
+        .array(z.array(z.string().max(4_000)).min(1).max(100))
+        .min(1)
+        .max(20),
+      expected_results: texts(4_000),
     }),
   ),
 } as const

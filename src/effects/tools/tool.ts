@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Json } from '../../agents/values.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { TestResult } from '../testing/test-result.ts'
 import type { OutputFiles } from './output-files.ts'
 
 /** What a tool may use. */
@@ -12,6 +13,10 @@ export interface ToolContext {
   /** Where output goes that is too long to be shown whole. */
   readonly outputs: OutputFiles
   readonly signal: AbortSignal
+  /** What the story has changed so far, as a diff; absent where there is no story. */
+  readonly readDiff?: (path: string | undefined) => Promise<string>
+  /** How the workspace is tested; absent where nothing may be run. */
+  readonly runTests?: (signal: AbortSignal) => Promise<TestResult>
 }
 
 /** What the model is told. An error too is an answer: it can do something else. */

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Git } from '../git/git.ts'
+import { type Git, GitError } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
 import type { Contents } from './checkpoint.ts'
 import { recordGitFolder } from './git-folder.ts'
@@ -15,6 +15,9 @@ export interface CloneRequest {
 /** A workspace can be made again at any time, so nobody waits for the disk. */
 const UNSYNCED = ['-c', 'core.fsync=none']
 
+const COPY_TRIES_MAX = 10
+const VANISHED = /(?:failed to|cannot|unable to) \w+ .*No such file or directory/s
+
 /**
  * Makes a repository of its own beside where it is wanted: no object shared with the mirror, no
  * hook, no submodule, no way back. It takes its place with the promise's `settle`.
@@ -25,7 +28,6 @@ export async function makeClone(
   { folder, index, branch, base }: CloneRequest,
 ): Promise<{ readonly contents: Contents; settle(): Promise<void> }> {
   const draft = `${folder}.new`
-  await rm(draft, { recursive: true, force: true })
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 })
   await mkdir(dirname(index), { recursive: true, mode: 0o700 })
   const flags = [
@@ -36,7 +38,7 @@ export async function makeClone(
     '--no-recurse-submodules',
   ]
   const from = [`--template=${template}`, '--end-of-options', mirror, draft]
-  await git.run([...UNSYNCED, 'clone', ...flags, ...from])
+  await copyRepository(draft, () => git.run([...UNSYNCED, 'clone', ...flags, ...from]))
   const own = { repository: join(draft, '.git'), workTree: draft }
   await cutLoose(own.repository)
   const [listing] = await Promise.all([
@@ -50,6 +52,23 @@ export async function makeClone(
   return {
     contents: { base, submodules, gitFolder: recordGitFolder(join(draft, '.git')) },
     settle: () => rename(draft, folder),
+  }
+}
+
+/**
+ * A clone copies the files of the mirror one by one. One that git itself writes there meanwhile, for
+ * a merge, goes away under another name; whoever was about to copy it begins again.
+ */
+async function copyRepository(draft: string, clone: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    await rm(draft, { recursive: true, force: true })
+    try {
+      await clone()
+      return
+    } catch (error) {
+      const hasVanished = error instanceof GitError && VANISHED.test(error.message)
+      if (!hasVanished || tries >= COPY_TRIES_MAX) throw error
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Attempt, EffectHandler } from '../../runtime/effect-handler.ts'
 import { readFields } from '../effect-input.ts'
 import type { Forge } from '../forge/forge.ts'
+import { FORGE_SERVICE } from '../forge/pull-request-handler.ts'
 import { GitGuardError } from '../guards/git-guard.ts'
 import { PlaceError } from './place.ts'
 import type { Workspaces } from './workspaces.ts'
@@ -12,6 +13,7 @@ import type { Workspaces } from './workspaces.ts'
 export function prepareWorkspaceHandler(workspaces: Workspaces, forge: Forge): EffectHandler {
   return {
     policy: { attemptsMax: 3 },
+    ...(forge.kind === 'local' ? {} : { serviceOf: () => FORGE_SERVICE }),
     run: ({ input }, { signal }) =>
       attempt(async () => {
         const fields = readFields(input, ['run', 'story', 'target'], ['base', 'content'])
@@ -28,18 +30,25 @@ export function prepareWorkspaceHandler(workspaces: Workspaces, forge: Forge): E
   }
 }
 
-/** Carries out `checkpoint`: { run, story }, and with a `message` also a commit on the branch. */
-export function checkpointHandler(workspaces: Workspaces): EffectHandler {
+/**
+ * Carries out `checkpoint`: { run, story }, and with a `message` also a commit on the branch. What
+ * the story changes so far is kept as a blob.
+ */
+export function checkpointHandler(
+  workspaces: Workspaces,
+  diffOf: (from: string, to: string) => Promise<string>,
+): EffectHandler {
   return {
     policy: { attemptsMax: 3 },
-    run: ({ input }) =>
+    run: ({ input }, { blobs }) =>
       attempt(async () => {
         const fields = readFields(input, ['run', 'story'], ['message'])
         if (fields === undefined) return invalid('checkpoint')
         const { message, ...owner } = fields
         const { commit, base, tree } = await workspaces.checkpoint(owner)
         const head = message === undefined ? undefined : await workspaces.commit(owner, message)
-        return { ok: true, value: { commit, base, tree, head: head ?? null } }
+        const diff = await blobs.put(await diffOf(base, commit))
+        return { ok: true, value: { commit, base, tree, head: head ?? null, diff: { ...diff } } }
       }),
   }
 }

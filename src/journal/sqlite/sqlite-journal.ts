@@ -215,6 +215,12 @@ class SqliteJournal implements Journal {
     return this.#read((sql) => sql.agentsOfRun.all(run).map(toAgent))
   }
 
+  async readEffects(run: RunId) {
+    return this.#read((sql) => sql.effects.all().map(toEffect)).filter(
+      (effect) => effect.run === run,
+    )
+  }
+
   async readRuns() {
     return this.#read((sql) => sql.runs.all().map(toRun))
   }

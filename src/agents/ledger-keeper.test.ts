@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import { NO_AMOUNTS } from '../ledger/amounts.ts'
+import type { LedgerLimits } from '../ledger/ledger.ts'
+import {
+  CLOSE_STORY,
+  ledgerKeeper,
+  RESERVE_SPENDING,
+  SETTLE_SPENDING,
+  SPENDING_GRANTED,
+  SPENDING_REFUSED,
+  STORY_CLOSED,
+} from './ledger-keeper.ts'
+import type { AgentId, Json, JsonObject } from './values.ts'
+
+const limits = (given: Partial<LedgerLimits>): LedgerLimits => ({
+  run: {},
+  story: {},
+  allowUnpriced: false,
+  ...given,
+})
+const tokens = (inputTokens: number) => ({ ...NO_AMOUNTS, iterations: 1, inputTokens })
+
+/** The keeper with its data, told one message after the other. */
+function keep(given: Partial<LedgerLimits>) {
+  const role = ledgerKeeper
+  let data: JsonObject = { ...role.initialData, limits: limits(given) as unknown as Json }
+  let seq = 0
+  const tell = (type: string, payload: object, atMs = 0) => {
+    seq += 1
+    const agent = { id: 'l' as AgentId, state: 'OPEN', origin: null, data, generation: 1, seq }
+    const event = { id: `e${seq}`, type, payload: payload as Json, atMs }
+    const { set = {}, send = [] } = role.handle(agent, event)
+    const next = Object.entries({ ...data, ...set }).filter(([, value]) => value !== null)
+    data = Object.fromEntries(next)
+    return send.map((message) => message.type)
+  }
+  return {
+    reserve: (agent: string, story: string | null, amount: number, atMs = 0) =>
+      tell(RESERVE_SPENDING, { agent, story, amounts: tokens(amount) }, atMs),
+    settle: (agent: string, amount: number) =>
+      tell(SETTLE_SPENDING, { agent, amounts: tokens(amount) }),
+    close: (story: string) => tell(CLOSE_STORY, { agent: 'd', story }),
+    data: () => data,
+  }
+}
+
+test('a call is granted at the limit and refused over it', () => {
+  const { reserve, settle } = keep({ story: { tokensMax: 100 } })
+  expect(reserve('a', 's1', 100)).toEqual([SPENDING_GRANTED])
+  expect(reserve('b', 's1', 1)).toEqual([SPENDING_REFUSED])
+  expect(reserve('b', 's2', 100)).toEqual([SPENDING_GRANTED])
+  settle('a', 40)
+  expect(reserve('a', 's1', 60)).toEqual([SPENDING_GRANTED])
+  expect(reserve('a', 's1', 61)).toEqual([SPENDING_REFUSED])
+})
+
+test('a call whose end nobody told counts in full when its agent asks again', () => {
+  const { reserve, data } = keep({ run: { tokensMax: 100 } })
+  reserve('a', 's1', 70)
+  expect(reserve('a', 's1', 31)).toEqual([SPENDING_REFUSED])
+  expect(data().run).toMatchObject({ spent: { inputTokens: 70 }, reserved: { inputTokens: 0 } })
+  expect(reserve('a', 's2', 30)).toEqual([SPENDING_GRANTED])
+  expect(data()['story:s1']).toMatchObject({ spent: { inputTokens: 70 } })
+})
+
+test('time counts from the first call', () => {
+  const { reserve } = keep({ run: { elapsedMsMax: 1_000 } })
+  expect(reserve('a', null, 1, 5_000)).toEqual([SPENDING_GRANTED])
+  expect(reserve('a', null, 1, 6_000)).toEqual([SPENDING_GRANTED])
+  expect(reserve('a', null, 1, 6_001)).toEqual([SPENDING_REFUSED])
+})
+
+test('a story that is closed leaves its total in the run, and nothing else', () => {
+  const { reserve, settle, close, data } = keep({})
+  reserve('a', 's1', 50)
+  settle('a', 20)
+  reserve('a', 's1', 30)
+  expect(close('s1')).toEqual([STORY_CLOSED])
+  expect(Object.keys(data()).sort()).toEqual(['limits', 'run', 'startedMs'])
+  expect(data().run).toMatchObject({ spent: { inputTokens: 50 }, reserved: { inputTokens: 0 } })
+  settle('a', 5)
+  expect(data().run).toMatchObject({ spent: { inputTokens: 50 }, reserved: { inputTokens: 0 } })
+})
+
+test('the row of a call holds what changed, however many stories there are', () => {
+  const { reserve, settle, data } = keep({})
+  for (let i = 0; i < 1_000; i += 1) {
+    reserve('a', `s${i}`, 1)
+    settle('a', 1)
+  }
+  const agent = {
+    id: 'l' as AgentId,
+    state: 'OPEN',
+    origin: null,
+    data: data(),
+    generation: 1,
+    seq: 1,
+  }
+  const payload = { agent: 'a', story: 's1', amounts: tokens(1) }
+  const { set } = ledgerKeeper.handle(agent, { id: 'e', type: RESERVE_SPENDING, payload, atMs: 0 })
+  expect(JSON.stringify(set).length).toBeLessThan(2_000)
+})

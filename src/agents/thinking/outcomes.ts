@@ -1,0 +1,107 @@
+import type { BlobRef, Json } from '../values.ts'
+
+/** What the effects of thinking ask for and come to; the handlers and the loop agree on it here. */
+
+/**
+ * The last part of a conversation. A short one travels along until it is kept as a blob, which is
+ * done while the next one comes about, so that nobody waits for the disk.
+ */
+export type Tail = BlobRef & { readonly text?: string }
+
+/** A conversation: its last part, which knows the one before it. */
+export type Transcript = {
+  readonly tail: Tail
+  readonly parts: number
+  /** Of all parts together. */
+  readonly bytes: number
+}
+
+/** What an effect `think` asks for. */
+export type ThinkInput = {
+  readonly brain: string
+  readonly task: string
+  readonly withheld: readonly string[]
+  readonly state: string
+  readonly story: string | null
+  readonly workspace: { readonly run: string; readonly story: string } | null
+  /** Needed until the conversation has its opening. */
+  readonly variables: Readonly<Record<string, string | BlobRef>>
+  /** Null before its first turn. */
+  readonly transcript: Transcript | null
+  /** What the model is told besides, before this turn. */
+  readonly notes: readonly Note[]
+  readonly turn: number
+  readonly outputTokensMax: number
+  /** Whether the tool that ends the state has to be called now. */
+  readonly isLast: boolean
+  /** `summary` puts the conversation into fewer words, and begins it anew with them. */
+  readonly purpose: 'turn' | 'summary'
+}
+
+/** Something said to a model by the loop itself; its words are a prompt of that name. */
+export type Note = {
+  readonly name: 'no_call' | 'last_turn' | 'cut_off' | 'unusable' | 'message'
+  /** For those that have something to fill in. */
+  readonly text?: string
+}
+
+/** What came of a turn. */
+export type Thought = {
+  /** The conversation with what was said; the one before where nothing was. */
+  readonly transcript: Transcript | null
+  readonly calls: readonly ThoughtCall[]
+  readonly finish: 'stop' | 'tool_calls' | 'length' | 'failed'
+  /** Why it came to nothing, where `finish` is `failed`. */
+  readonly failure: { readonly kind: string; readonly message: string } | null
+  readonly tokens: {
+    readonly input: number
+    readonly cached: number
+    readonly output: number
+  }
+  /** What the conversation has by now: the request and the reply, without tries that failed. */
+  readonly contextTokens: number
+  /** Null where nobody knows. */
+  readonly microdollars: number | null
+  readonly model: string
+  /** The beginning of what was said, for people. */
+  readonly said: string
+}
+
+/** A call that waits to be carried out. Its input is in the conversation. */
+export type ThoughtCall = {
+  readonly id: string
+  readonly name: string
+  readonly isReadOnly: boolean
+  /** The same for the same tool with the same input. */
+  readonly key: string
+}
+
+/** What an effect `use_tools` asks for. */
+export type UseToolsInput = {
+  readonly task: string
+  readonly withheld: readonly string[]
+  readonly workspace: { readonly run: string; readonly story: string } | null
+  readonly transcript: Transcript
+  /** The part of it that holds the calls. */
+  readonly reply: BlobRef
+  /** Which of its calls, in order. */
+  readonly ids: readonly string[]
+  /** Which of these are only answered with advice, since they came to nothing new before. */
+  readonly refused: readonly string[]
+}
+
+/** What came of calls. */
+export type ToolsUsed = {
+  /** The conversation with their results. */
+  readonly transcript: Transcript
+  readonly answers: readonly {
+    readonly id: string
+    readonly isError: boolean
+    /** The same for the same answer. */
+    readonly result: string
+    /** Whether files were changed by a tool that is made for that. */
+    readonly hasEdited: boolean
+    /** What the state is ended with. */
+    readonly ends: { readonly tool: string; readonly input: Json } | null
+  }[]
+}

@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest'
+import { RESERVE_SPENDING, SETTLE_SPENDING, SPENDING_GRANTED } from '../ledger-keeper.ts'
+import { type AgentView, EFFECT_FINISHED } from '../role.ts'
+import type { AgentId, Json, JsonObject } from '../values.ts'
+import type { Assignment, Mind } from './assignment.ts'
+import type { Thought } from './outcomes.ts'
+import {
+  abandonThinking,
+  beginThinking,
+  continueThinking,
+  resumeThinking,
+  type ThinkingStep,
+} from './thinking.ts'
+
+const ASSIGNMENT: Assignment = {
+  task: 'coder/coding',
+  withheld: [],
+  state: 'CODING',
+  story: 's1',
+  workspace: { run: 'r', story: 's1' },
+  variables: { story: 'x'.repeat(300) },
+  turnsMax: 3,
+}
+const MIND: Mind = {
+  brain: 'model',
+  contextTokens: 50_000,
+  outputTokensMax: 1_000,
+  price: { inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 },
+  ledger: 'ledger' as AgentId,
+}
+const BLOB = { sha256: 'b', bytes: 900 }
+const THOUGHT: Thought = {
+  transcript: { tail: BLOB, parts: 2, bytes: 1_800 },
+  calls: [],
+  finish: 'stop',
+  failure: null,
+  tokens: { input: 600, cached: 0, output: 10 },
+  contextTokens: 610,
+  microdollars: 700,
+  model: 'm',
+  said: '',
+}
+const call = (id: string, isReadOnly: boolean, key = id) => ({ id, name: 't', isReadOnly, key })
+
+/** An agent's thinking, told one event after the other. */
+class Thinker {
+  agent: AgentView = {
+    id: 'a' as AgentId,
+    state: 'CODING',
+    origin: null,
+    data: {},
+    generation: 1,
+    seq: 0,
+  }
+  last: ThinkingStep
+
+  constructor(assignment = ASSIGNMENT, mind = MIND) {
+    this.last = beginThinking(this.agent, assignment, mind)
+    this.#apply(this.last)
+  }
+
+  #apply({ decision }: ThinkingStep): void {
+    const data: JsonObject = { ...this.agent.data, ...decision.set }
+    this.agent = { ...this.agent, data, seq: this.agent.seq + 1 }
+  }
+
+  tell(type: string, payload: Json = null): ThinkingStep | undefined {
+    const step = continueThinking(this.agent, { id: 'e', type, payload, atMs: 0 })
+    if (step === undefined) return undefined
+    this.#apply(step)
+    this.last = step
+    return step
+  }
+
+  grant = () => this.tell(SPENDING_GRANTED)
+
+  finish(
+    kind: string,
+    value: unknown,
+    effect = this.last.thinking.awaits,
+  ): ThinkingStep | undefined {
+    return this.tell(EFFECT_FINISHED, { effect, kind, result: { ok: true, value } } as Json)
+  }
+
+  think(thought: Partial<Thought>): ThinkingStep | undefined {
+    this.grant()
+    return this.finish('think', { ...THOUGHT, ...thought })
+  }
+
+  use(ids: readonly string[], given: object = {}): ThinkingStep | undefined {
+    const transcript = { tail: BLOB, parts: 3, bytes: 2_700 }
+    const answers = ids.map((id) => ({
+      id,
+      isError: false,
+      result: 'same',
+      hasEdited: false,
+      ends: null,
+      ...given,
+    }))
+    return this.finish('use_tools', { transcript, answers })
+  }
+
+  effects = () => this.last.decision.effects ?? []
+  input = () => this.effects()[0]?.input as unknown as Record<string, unknown>
+}
+
+test('nothing is asked of a model before the ledger grants it', () => {
+  const thinker = new Thinker()
+  expect(thinker.effects()).toEqual([])
+  const payload = { agent: 'a', story: 's1', amounts: { iterations: 1 } }
+  expect(thinker.last.decision.send).toMatchObject([
+    { to: 'ledger', type: RESERVE_SPENDING, payload },
+  ])
+  thinker.grant()
+  expect(thinker.effects()).toMatchObject([{ kind: 'think' }])
+})
+
+test('what a turn did cost is settled with the outcome', () => {
+  const thinker = new Thinker()
+  const step = thinker.think({})
+  expect(step?.decision.send?.[0]).toMatchObject({
+    type: SETTLE_SPENDING,
+    payload: { amounts: { inputTokens: 600, outputTokens: 10, microdollars: 700 } },
+  })
+})
+
+test('an outcome that is not waited for changes nothing', () => {
+  const thinker = new Thinker()
+  thinker.grant()
+  expect(thinker.finish('think', THOUGHT, 'a:99.0' as never)).toBeUndefined()
+  expect(thinker.tell('something_else')).toBeUndefined()
+  expect(thinker.grant()).toBeUndefined()
+})
+
+test('calls that only read are carried out together, others alone and in order', () => {
+  const thinker = new Thinker()
+  thinker.think({
+    calls: [call('1', true), call('2', true), call('3', false), call('4', false), call('5', true)],
+  })
+  const batches: unknown[] = []
+  for (let i = 0; i < 4; i += 1) {
+    const { ids } = thinker.input() as { ids: string[] }
+    batches.push(ids)
+    thinker.use(ids)
+  }
+  expect(batches).toEqual([['1', '2'], ['3'], ['4'], ['5']])
+  expect(thinker.last.thinking.turn).toBe(2)
+})
+
+test('what the prompt is filled in with is stored until the conversation has it, and no longer', () => {
+  const thinker = new Thinker()
+  thinker.grant()
+  expect(JSON.stringify(thinker.agent.data)).toContain('xxx')
+  thinker.finish('think', THOUGHT)
+  expect(JSON.stringify(thinker.agent.data)).not.toContain('xxx')
+})
+
+test('the third answer that is the same makes the fourth call pointless, unless a file changed', () => {
+  const thinker = new Thinker({ ...ASSIGNMENT, turnsMax: 20 })
+  const once = (given: object = {}) => {
+    thinker.think({ calls: [call('1', false, 'k')] })
+    const { refused } = thinker.input() as { refused: string[] }
+    thinker.use(['1'], given)
+    return refused.length
+  }
+  expect([once(), once(), once(), once(), once()]).toEqual([0, 0, 0, 1, 1])
+  once({ hasEdited: true })
+  expect(once()).toBe(0)
+})
+
+describe('a bound', () => {
+  test('of turns is told in the last turn, and reached after it', () => {
+    const thinker = new Thinker()
+    thinker.think({})
+    thinker.think({})
+    thinker.grant()
+    expect(thinker.input()).toMatchObject({
+      isLast: true,
+      turn: 3,
+      notes: [{}, { name: 'last_turn' }],
+    })
+    expect(thinker.finish('think', THOUGHT)).toMatchObject({ kind: 'spent', what: 'turns' })
+  })
+
+  test('of the window makes the conversation shorter first', () => {
+    const thinker = new Thinker()
+    const long = { tail: BLOB, parts: 9, bytes: 150_000 }
+    thinker.think({ transcript: long, contextTokens: 45_000, calls: [] })
+    thinker.grant()
+    expect(thinker.input()).toMatchObject({ purpose: 'summary', turn: 2 })
+    thinker.finish('think', { ...THOUGHT, transcript: { tail: BLOB, parts: 1, bytes: 3_000 } })
+    thinker.grant()
+    expect(thinker.input()).toMatchObject({
+      purpose: 'turn',
+      turn: 2,
+      transcript: { bytes: 3_000 },
+    })
+  })
+
+  test.each([
+    ['is no shorter', { tail: BLOB, parts: 1, bytes: 150_000 }],
+    ['is shorter, and still too long', { tail: BLOB, parts: 1, bytes: 149_000 }],
+  ])('of the window is reached when the summary %s', (_, transcript) => {
+    const thinker = new Thinker()
+    const long = { tail: BLOB, parts: 9, bytes: 150_000 }
+    thinker.think({ transcript: long, contextTokens: 45_000 })
+    thinker.grant()
+    expect(thinker.finish('think', { ...THOUGHT, transcript })).toMatchObject({
+      kind: 'spent',
+      what: 'context',
+    })
+  })
+
+  test('of the window is reached when nothing can be left out', () => {
+    const thinker = new Thinker()
+    const failure = { kind: 'context_overflow', message: 'too long' }
+    expect(thinker.think({ transcript: null, failure, finish: 'failed' })).toMatchObject({
+      kind: 'spent',
+      what: 'context',
+    })
+  })
+})
+
+test('a state that is left for another reason gives the turn up and pays for it', () => {
+  const thinker = new Thinker()
+  thinker.grant()
+  const { decision, thinking } = abandonThinking(thinker.agent)
+  expect(decision.cancel).toEqual([thinker.last.thinking.awaits])
+  expect(decision.send).toMatchObject([
+    { type: SETTLE_SPENDING, payload: { amounts: { iterations: 1 } } },
+  ])
+  expect(thinking.awaits).toBeNull()
+})
+
+test('an answer goes on with the same conversation, and turns are counted anew', () => {
+  const thinker = new Thinker()
+  thinker.think({ calls: [call('1', false)] })
+  thinker.use(['1'], { ends: { tool: 'ask_question', input: {} } })
+  expect(thinker.last).toMatchObject({ kind: 'ended', tool: 'ask_question' })
+  const { thinking } = resumeThinking(thinker.agent, 'Use two spaces.', 5)
+  expect(thinking).toMatchObject({
+    turn: 1,
+    transcript: { parts: 3 },
+    notes: [{ name: 'message', text: 'Use two spaces.' }],
+  })
+})

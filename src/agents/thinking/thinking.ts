@@ -1,0 +1,369 @@
+import type { Amounts } from '../../ledger/amounts.ts'
+import type { Exhausted } from '../../ledger/limits.ts'
+import { mostOf } from '../../ledger/price-card.ts'
+import {
+  RESERVE_SPENDING,
+  SETTLE_SPENDING,
+  SPENDING_GRANTED,
+  SPENDING_REFUSED,
+} from '../ledger-keeper.ts'
+import {
+  type AgentEvent,
+  type AgentView,
+  type Decision,
+  effectIdOf,
+  type FinishedEffect,
+  finishedEffect,
+  type Message,
+} from '../role.ts'
+import type { BlobRef, EffectId, Json, JsonObject } from '../values.ts'
+import type { Assignment, Mind } from './assignment.ts'
+import type {
+  Note,
+  ThinkInput,
+  Thought,
+  ThoughtCall,
+  ToolsUsed,
+  Transcript,
+  UseToolsInput,
+} from './outcomes.ts'
+import { isRepetitive, type Repetition, remember } from './repetition.ts'
+import { nextBatch } from './tool-batch.ts'
+
+/**
+ * Thinking as an agent stores it: a turn, its tool calls, the next turn, until a tool ends the
+ * state or a bound is reached. A reply is committed before its calls are carried out, and every
+ * result before the next turn, because each is the outcome of an effect of its own.
+ */
+export type Thinking = {
+  /** The turn under way, from 1. */
+  readonly turn: number
+  readonly transcript: Transcript | null
+  readonly notes: readonly Note[]
+  /** What is waited for: leave of the ledger, or the outcome of this effect; null at rest. */
+  readonly awaits: EffectId | 'ledger' | null
+  readonly purpose: 'turn' | 'summary'
+  /** What was set aside for the turn under way. */
+  readonly reserved: Amounts | null
+  /** Calls of the last reply that have no result yet, and where it is. */
+  readonly calls: readonly ThoughtCall[]
+  readonly reply: BlobRef | null
+  readonly known: Repetition
+  /** About how many tokens the next request has. */
+  readonly tokens: number
+  /** Summaries since the last turn that succeeded. */
+  readonly summaries: number
+}
+
+/** How thinking stands after an event. What `decision` holds has to be part of the role's own. */
+export type ThinkingStep = { readonly thinking: Thinking; readonly decision: Decision } & (
+  | { readonly kind: 'going' }
+  /** A tool ended the state. */
+  | { readonly kind: 'ended'; readonly tool: string; readonly input: Json }
+  /** A bound is reached: turns, the window, or a limit of the ledger. */
+  | { readonly kind: 'spent'; readonly what: 'turns' | 'context' | Exhausted }
+  /** Nothing but a row of the table helps: the model declined, or an effect failed for good. */
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+)
+
+/** A character of JSON is at most about half a token; counted so before a provider has counted. */
+const BYTES_PER_TOKEN_MIN = 2
+const BYTES_PER_TOKEN = 3
+
+/** What the system prompt and the tools may have, before they are known. */
+const OPENING_TOKENS = 4_000
+
+/** How full the window may be before the conversation is put into fewer words. */
+const WINDOW_SHARE_MAX = 0.8
+
+const SUMMARIES_MAX = 2
+const NOTES_MAX = 5
+
+/** Who thinks about what; in a key of its own, so that it is not stored again with every turn. */
+export type ThinkingGround = { readonly assignment: Assignment; readonly mind: Mind }
+
+/** An agent with its thinking, as the functions below pass it on. */
+type Thinker = Pick<AgentView, 'id' | 'seq'> & ThinkingGround
+
+/** Begins to think. The next event that concerns it is the ledger's answer. */
+export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mind): ThinkingStep {
+  const chars = Object.values(assignment.variables).reduce(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : value.bytes),
+    0,
+  )
+  const thinking: Thinking = {
+    turn: 1,
+    transcript: null,
+    notes: [],
+    awaits: null,
+    purpose: 'turn',
+    reserved: null,
+    calls: [],
+    reply: null,
+    known: {},
+    tokens: OPENING_TOKENS + Math.ceil(chars / BYTES_PER_TOKEN),
+    summaries: 0,
+  }
+  return grounded(askLedger({ ...agent, assignment, mind }, thinking, []), { assignment, mind })
+}
+
+/** Goes on with a conversation that a tool had ended, after somebody answered. */
+export function resumeThinking(agent: AgentView, message: string, turnsMax: number): ThinkingStep {
+  const { thinking: before, ground } = thinkingOf(agent)
+  const assignment = { ...ground.assignment, turnsMax }
+  const notes = [...before.notes, { name: 'message' as const, text: message }]
+  const thinking: Thinking = { ...before, notes, turn: 1, calls: [], known: {} }
+  const step = askLedger({ ...agent, ...ground, assignment }, thinking, [])
+  return grounded(step, { ...ground, assignment })
+}
+
+/** How many turns an assignment has left; what was asked and answered meanwhile counts as one. */
+export function turnsLeft(agent: AgentView): number {
+  const { thinking, ground } = thinkingOf(agent)
+  return ground.assignment.turnsMax - thinking.turn
+}
+
+/** Goes on after an event; undefined when the event is not about the agent's thinking. */
+export function continueThinking(agent: AgentView, event: AgentEvent): ThinkingStep | undefined {
+  if (agent.data.thinking === undefined) return undefined
+  const { thinking, ground } = thinkingOf(agent)
+  const thinker = { ...agent, ...ground }
+  if (thinking.awaits === 'ledger') {
+    if (event.type === SPENDING_GRANTED) return think(thinker, thinking)
+    if (event.type !== SPENDING_REFUSED) return undefined
+    const { exhausted } = event.payload as unknown as { exhausted: Exhausted }
+    return { ...rest(thinking), kind: 'spent', what: exhausted }
+  }
+  const finished = finishedEffect(event)
+  if (finished === undefined || finished.effect !== thinking.awaits) return undefined
+  if (finished.kind !== 'think') return takeResults(thinker, thinking, finished)
+  const step = takeThought(thinker, thinking, finished)
+  // From here on the conversation has them, and they are not needed again.
+  if (thinking.transcript !== null || step.thinking.transcript === null) return step
+  return grounded(step, { ...ground, assignment: { ...ground.assignment, variables: {} } })
+}
+
+/** Gives a turn up that is under way, because its state is left for another reason. */
+export function abandonThinking(agent: AgentView): ThinkingStep {
+  const { thinking, ground } = thinkingOf(agent)
+  const { awaits, reserved } = thinking
+  const send = reserved === null ? [] : [settling({ ...agent, ...ground }, reserved)]
+  const cancel = awaits === null || awaits === 'ledger' ? [] : [awaits]
+  const { thinking: rested } = rest(thinking)
+  return { kind: 'going', thinking: rested, decision: { set: stored(rested), send, cancel } }
+}
+
+function thinkingOf({ data }: AgentView): { thinking: Thinking; ground: ThinkingGround } {
+  const { thinking, ground } = data as unknown as { thinking: Thinking; ground: ThinkingGround }
+  return { thinking, ground }
+}
+
+function think(thinker: Thinker, before: Thinking): ThinkingStep {
+  const { turn, transcript, notes, purpose } = before
+  const { assignment, mind } = thinker
+  const { task, withheld, state, story, workspace, variables, turnsMax } = assignment
+  const isLast = purpose === 'turn' && turn >= turnsMax
+  const input = {
+    brain: mind.brain,
+    task,
+    withheld,
+    state,
+    story,
+    workspace,
+    variables,
+    transcript,
+    notes: isLast && turnsMax > 1 ? [...notes, { name: 'last_turn' as const }] : notes,
+    turn,
+    outputTokensMax: mind.outputTokensMax,
+    isLast,
+    purpose,
+  } satisfies ThinkInput
+  const thinking = { ...before, awaits: effectIdOf(thinker, 0) }
+  return going(thinking, { effects: [{ kind: 'think', input: input as unknown as Json }] })
+}
+
+function takeThought(thinker: Thinker, before: Thinking, { result }: FinishedEffect): ThinkingStep {
+  if (!result.ok) {
+    // Nobody knows how much of it was spent: all that was set aside counts.
+    const send = before.reserved === null ? [] : [settling(thinker, before.reserved)]
+    return failed(before, result.error.code, result.error.message, send)
+  }
+  const thought = result.value as unknown as Thought
+  const send = [settling(thinker, spentOn(thought))]
+  const thinking = { ...before, reserved: null }
+  if (thinking.purpose === 'summary') return takeSummary(thinker, thinking, thought, send)
+  if (thought.failure !== null) return takeFailure(thinker, thinking, thought.failure, send)
+  return takeReply(thinker, thinking, thought, send)
+}
+
+function takeReply(
+  thinker: Thinker,
+  before: Thinking,
+  thought: Thought,
+  send: readonly Message[],
+): ThinkingStep {
+  const { transcript, calls, finish, contextTokens } = thought
+  const thinking: Thinking = {
+    ...before,
+    transcript,
+    notes: [],
+    calls,
+    reply: transcript && { sha256: transcript.tail.sha256, bytes: transcript.tail.bytes },
+    tokens: contextTokens,
+    summaries: 0,
+  }
+  if (calls.length > 0) return useTools(thinker, thinking, send)
+  const name = finish === 'length' ? ('cut_off' as const) : ('no_call' as const)
+  return nextTurn(thinker, { ...thinking, notes: [{ name }] }, send)
+}
+
+function takeFailure(
+  thinker: Thinker,
+  before: Thinking,
+  { kind, message }: NonNullable<Thought['failure']>,
+  send: readonly Message[],
+): ThinkingStep {
+  if (kind === 'context_overflow') {
+    const canShrink = partsOf(before) > 1 && before.summaries < SUMMARIES_MAX
+    if (!canShrink) return spent(before, 'context', send)
+    return askLedger(thinker, { ...before, purpose: 'summary' }, send)
+  }
+  if (kind !== 'invalid_output') return failed(before, kind, message, send)
+  const notes = [...before.notes, { name: 'unusable' as const, text: message }].slice(-NOTES_MAX)
+  return nextTurn(thinker, { ...before, notes }, send)
+}
+
+/** A summary that is no shorter than what it stands for would be asked for without end. */
+function takeSummary(
+  thinker: Thinker,
+  before: Thinking,
+  { transcript, failure }: Thought,
+  send: readonly Message[],
+): ThinkingStep {
+  const bytes = transcript?.bytes ?? 0
+  const isShorter = bytes < (before.transcript?.bytes ?? 0)
+  if (failure !== null || !isShorter) return spent(before, 'context', send)
+  const thinking: Thinking = {
+    ...before,
+    transcript,
+    tokens: Math.ceil(bytes / BYTES_PER_TOKEN),
+    purpose: 'turn',
+    summaries: before.summaries + 1,
+  }
+  const isStillLong = isNearWindow(thinker, thinking)
+  return isStillLong ? spent(thinking, 'context', send) : askLedger(thinker, thinking, send)
+}
+
+function useTools(thinker: Thinker, before: Thinking, send: readonly Message[]): ThinkingStep {
+  const { transcript, reply, calls, known } = before
+  const { task, withheld, workspace } = thinker.assignment
+  const batch = nextBatch(calls)
+  const input = {
+    task,
+    withheld,
+    workspace,
+    transcript: transcript as Transcript,
+    reply: reply as BlobRef,
+    ids: batch.map(({ id }) => id),
+    refused: batch.filter(({ key }) => isRepetitive(known, key)).map(({ id }) => id),
+  } satisfies UseToolsInput
+  const thinking = { ...before, awaits: effectIdOf(thinker, 0) }
+  return going(thinking, { send, effects: [{ kind: 'use_tools', input }] })
+}
+
+function takeResults(thinker: Thinker, before: Thinking, { result }: FinishedEffect): ThinkingStep {
+  if (!result.ok) return failed(before, result.error.code, result.error.message, [])
+  const used = result.value as unknown as ToolsUsed
+  const keys = new Map(before.calls.map(({ id, key }) => [id, key]))
+  const answered = new Set(used.answers.map(({ id }) => id))
+  const bytesMore = used.transcript.bytes - (before.transcript?.bytes ?? 0)
+  const thinking: Thinking = {
+    ...before,
+    transcript: used.transcript,
+    calls: before.calls.filter(({ id }) => !answered.has(id)),
+    known: remember(before.known, keys, used),
+    tokens: before.tokens + Math.ceil(bytesMore / BYTES_PER_TOKEN),
+  }
+  const ends = used.answers.find((answer) => answer.ends !== null)?.ends
+  if (ends) return { ...rest(thinking), kind: 'ended', tool: ends.tool, input: ends.input }
+  return thinking.calls.length > 0
+    ? useTools(thinker, thinking, [])
+    : nextTurn(thinker, thinking, [])
+}
+
+function nextTurn(thinker: Thinker, before: Thinking, send: readonly Message[]): ThinkingStep {
+  if (before.turn >= thinker.assignment.turnsMax) return spent(before, 'turns', send)
+  const thinking = { ...before, turn: before.turn + 1 }
+  const isLong = isNearWindow(thinker, thinking) && partsOf(thinking) > 1
+  return askLedger(thinker, { ...thinking, purpose: isLong ? 'summary' : 'turn' }, send)
+}
+
+function isNearWindow({ mind }: Thinker, { tokens }: Thinking): boolean {
+  return tokens > WINDOW_SHARE_MAX * (mind.contextTokens - mind.outputTokensMax)
+}
+
+/** Nothing is asked of a model before the most that it can cost is set aside. */
+function askLedger(thinker: Thinker, before: Thinking, send: readonly Message[]): ThinkingStep {
+  const { id: agent, mind, assignment } = thinker
+  const bytes = Math.max(before.transcript?.bytes ?? 0, before.tokens * BYTES_PER_TOKEN)
+  const inputTokens = OPENING_TOKENS + Math.ceil(bytes / BYTES_PER_TOKEN_MIN)
+  const amounts = mostOf(mind.price, inputTokens, mind.outputTokensMax)
+  const payload = { agent, story: assignment.story, amounts: { ...amounts } }
+  const thinking: Thinking = { ...before, awaits: 'ledger', reserved: amounts }
+  const asking = { to: mind.ledger, type: RESERVE_SPENDING, payload }
+  return going(thinking, { send: [...send, asking] })
+}
+
+function spentOn({ tokens, microdollars }: Thought): Amounts {
+  return {
+    iterations: 1,
+    inputTokens: tokens.input,
+    cachedTokens: tokens.cached,
+    outputTokens: tokens.output,
+    microdollars: microdollars ?? 0,
+    unpricedCalls: microdollars === null ? 1 : 0,
+  }
+}
+
+function settling({ id: agent, mind }: Thinker, amounts: Amounts): Message {
+  return { to: mind.ledger, type: SETTLE_SPENDING, payload: { agent, amounts: { ...amounts } } }
+}
+
+function going(thinking: Thinking, decision: Decision): ThinkingStep {
+  return { kind: 'going', thinking, decision: { ...decision, set: stored(thinking) } }
+}
+
+function spent(
+  thinking: Thinking,
+  what: 'turns' | 'context',
+  send: readonly Message[],
+): ThinkingStep {
+  return { ...rest(thinking, send), kind: 'spent', what }
+}
+
+function failed(
+  thinking: Thinking,
+  code: string,
+  message: string,
+  send: readonly Message[],
+): ThinkingStep {
+  return { ...rest(thinking, send), kind: 'failed', code, message }
+}
+
+function rest(before: Thinking, send: readonly Message[] = []) {
+  const thinking: Thinking = { ...before, awaits: null, reserved: null, purpose: 'turn' }
+  return { thinking, decision: { set: stored(thinking), send } }
+}
+
+function stored(thinking: Thinking): JsonObject {
+  return { thinking: thinking as unknown as Json }
+}
+
+function grounded(step: ThinkingStep, ground: ThinkingGround): ThinkingStep {
+  const set = { ...step.decision.set, ground: ground as unknown as Json }
+  return { ...step, decision: { ...step.decision, set } }
+}
+
+function partsOf({ transcript }: Thinking): number {
+  return transcript?.parts ?? 0
+}

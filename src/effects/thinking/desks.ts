@@ -1,0 +1,86 @@
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { OutputFiles } from '../tools/output-files.ts'
+import type { ToolContext } from '../tools/tool.ts'
+import type { Owner } from '../workspace/place.ts'
+
+/** A workspace with what tools need to work in it. */
+export type Desk = Omit<ToolContext, 'signal'>
+
+/** What desks are made of. */
+export interface DeskParts {
+  /** The folder of a workspace; undefined when there is none. */
+  findFolder(owner: Owner): Promise<string | undefined>
+  openSandbox(folder: string, access: 'read' | 'write'): Promise<Sandbox>
+  /** Where long output of a run is kept. */
+  outputsOf(run: string): OutputFiles
+  /** What a story has changed. */
+  readDiff(owner: Owner, path: string | undefined): Promise<string>
+  runTests(folder: string, sandbox: Sandbox, signal: AbortSignal): ReturnType<RunTests>
+}
+
+type RunTests = NonNullable<ToolContext['runTests']>
+
+/** Desks stay open between turns, because opening a sandbox takes longer than a command in one. */
+export interface Desks {
+  /** Undefined when there is no such workspace. Rejects when no sandbox can be opened around it. */
+  at(owner: Owner, access: 'read' | 'write'): Promise<Desk | undefined>
+  /** Ends what runs at the desks of a workspace, before it is removed. */
+  clear(owner: Owner): Promise<void>
+  close(): Promise<void>
+}
+
+/** How many sandboxes are held open; the one that was used longest ago goes first. */
+const OPEN_MAX = 64
+
+interface OpenDesk {
+  readonly folder: string
+  readonly key: string
+  readonly sandbox: Promise<Sandbox>
+}
+
+export function openDesks(parts: DeskParts): Desks {
+  const open = new Map<string, OpenDesk>()
+
+  const put = async (desk: OpenDesk) => {
+    if (open.get(desk.key) === desk) open.delete(desk.key)
+    await desk.sandbox.then((sandbox) => sandbox.close()).catch(() => {})
+  }
+
+  const take = async (folder: string, access: 'read' | 'write'): Promise<Sandbox> => {
+    const key = `${access} ${folder}`
+    const found = open.get(key)
+    const desk = found ?? { folder, key, sandbox: parts.openSandbox(folder, access) }
+    open.delete(key)
+    open.set(key, desk)
+    if (found === undefined) desk.sandbox.catch(() => put(desk))
+    const [oldest] = open.values()
+    if (open.size > OPEN_MAX && oldest !== undefined) void put(oldest)
+    return desk.sandbox
+  }
+
+  return {
+    async at(owner, access) {
+      const folder = await parts.findFolder(owner)
+      if (folder === undefined) return undefined
+      const sandbox = await take(folder, access)
+      const desk: Desk = {
+        workspace: folder,
+        sandbox,
+        outputs: parts.outputsOf(owner.run),
+        readDiff: (path) => parts.readDiff(owner, path),
+      }
+      if (access === 'read') return desk
+      return { ...desk, runTests: (signal) => parts.runTests(folder, sandbox, signal) }
+    },
+
+    async clear(owner) {
+      const folder = await parts.findFolder(owner)
+      const concerned = [...open.values()].filter((desk) => desk.folder === folder)
+      await Promise.all(concerned.map(put))
+    },
+
+    async close() {
+      await Promise.all([...open.values()].map(put))
+    },
+  }
+}

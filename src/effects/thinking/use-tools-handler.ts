@@ -1,0 +1,173 @@
+import type { ToolsUsed, Transcript, UseToolsInput } from '../../agents/thinking/outcomes.ts'
+import { SAME_MAX } from '../../agents/thinking/repetition.ts'
+import type { Json } from '../../agents/values.ts'
+import type { Attempt, EffectContext, EffectHandler } from '../../runtime/effect-handler.ts'
+import type { ToolCall, ToolResult } from '../brains/brain.ts'
+import { redact } from '../guards/redaction.ts'
+import { EDIT_TOOLS } from '../tools/edit-tools.ts'
+import type { OutputFiles } from '../tools/output-files.ts'
+import { refused, type Tool, type ToolContext } from '../tools/tool.ts'
+import { type AnsweredCall, answerCalls } from '../tools/tool-calls.ts'
+import { type Toolbox, toolboxOf } from '../tools/toolbox.ts'
+import type { Desks } from './desks.ts'
+import { fingerprint } from './reply.ts'
+import type { Transcripts } from './transcript.ts'
+
+/** What the handler is given. */
+export interface UseToolsParts {
+  readonly desks: Desks
+  readonly transcripts: Transcripts
+  /** Tools of the user's own servers. */
+  readonly furtherTools: readonly Tool[]
+  /** The words for a call that is not carried out again. */
+  adviceFor(tool: string, times: number): string
+  /** Values that no model may see. */
+  readonly secrets: readonly string[]
+}
+
+/** The longest time that one call may take, with that of the sandbox around it. */
+const TIMEOUT_MS = 3_600_000
+
+/** What a state is ended with has to fit a journal row. */
+const ENDING_CHARS_MAX = 200_000
+
+const EDITING = new Set(EDIT_TOOLS.map(({ name }) => name))
+
+/** Carries out `use_tools`: calls of one reply, whose results become a part of the conversation. */
+export function useToolsHandler(parts: UseToolsParts): EffectHandler {
+  return {
+    policy: { timeoutMs: TIMEOUT_MS, attemptsMax: 3, outputBytesMax: 2 * ENDING_CHARS_MAX },
+    async run({ input }, context) {
+      const request = input as unknown as UseToolsInput
+      const toolbox = toolboxOf(request.task, {
+        further: parts.furtherTools,
+        withheld: request.withheld,
+      })
+      const desk = await openDesk(parts, request, toolbox, context)
+      return desk.ok ? useTools(parts, request, toolbox, desk.tools, context) : desk
+    },
+  }
+}
+
+async function openDesk(
+  { desks }: UseToolsParts,
+  { workspace }: UseToolsInput,
+  { access }: Toolbox,
+  { signal }: EffectContext,
+): Promise<{ readonly ok: true; readonly tools: ToolContext } | (Attempt & { ok: false })> {
+  if (workspace === null) return { ok: true, tools: { ...NOWHERE, signal } }
+  try {
+    const desk = await desks.at(workspace, access)
+    if (desk !== undefined) return { ok: true, tools: { ...desk, signal } }
+    const message = `there is no workspace of ${workspace.story}`
+    return { ok: false, error: { code: 'workspace_missing', message, retry: 'never' } }
+  } catch (error) {
+    const message = String(error).slice(0, 2_000)
+    return { ok: false, error: { code: 'sandbox_unavailable', message, retry: 'later' } }
+  }
+}
+
+async function useTools(
+  parts: UseToolsParts,
+  { transcript, reply, ids, refused: pointless }: UseToolsInput,
+  { tools }: Toolbox,
+  context: ToolContext,
+  { blobs }: EffectContext,
+): Promise<Attempt> {
+  const settled = settling(parts, transcript, blobs)
+  const isTail = transcript.tail.sha256 === reply.sha256
+  const { messages } = await parts.transcripts.readPart(blobs, isTail ? transcript.tail : reply)
+  const made = messages.flatMap((message) =>
+    message.role === 'assistant' ? message.toolCalls : [],
+  )
+  const calls = ids.flatMap((id) => made.find((call) => call.id === id) ?? [])
+  const wanted = calls.filter(({ id }) => !pointless.includes(id))
+  const carriedOut = await answerCalls(tools, wanted, context)
+  // What was cut short by a stop is done again after it, and so is no result.
+  if (context.signal.aborted) {
+    return { ok: false, error: { code: 'aborted', message: 'stopped', retry: 'later' } }
+  }
+  const answers = calls.map(
+    (call) => carriedOut.find(({ id }) => id === call.id) ?? adviseOn(parts, call),
+  )
+  const failure = await settled
+  return failure ?? keep(parts, transcript, answers.map(withinRow), blobs)
+}
+
+/** Keeps what was said so far while the tools work. Never rejects. */
+async function settling(
+  { transcripts }: UseToolsParts,
+  transcript: Transcript,
+  blobs: EffectContext['blobs'],
+): Promise<Attempt | undefined> {
+  try {
+    await transcripts.settle(blobs, transcript)
+    return undefined
+  } catch (error) {
+    const message = String(error).slice(0, 500)
+    return { ok: false, error: { code: 'not_kept', message, retry: 'later' } }
+  }
+}
+
+function adviseOn({ adviceFor }: UseToolsParts, { id, name }: ToolCall): AnsweredCall {
+  return { id, name, ...refused(adviceFor(name, SAME_MAX)) }
+}
+
+function withinRow(answer: AnsweredCall): AnsweredCall {
+  const chars = JSON.stringify(answer.ends ?? null).length
+  if (chars <= ENDING_CHARS_MAX) return answer
+  const { id, name } = answer
+  const much = `this has ${chars} characters, and at most ${ENDING_CHARS_MAX} are taken`
+  return { id, name, ...refused(`${name} was not taken: ${much}. Say it in fewer words.`) }
+}
+
+async function keep(
+  { transcripts, secrets }: UseToolsParts,
+  before: Transcript,
+  answers: readonly AnsweredCall[],
+  blobs: EffectContext['blobs'],
+): Promise<Attempt> {
+  const results: ToolResult[] = answers.map(({ id, name, text, isError }) => ({
+    id,
+    name,
+    text: redact(text, secrets),
+    isError,
+  }))
+  const message = { role: 'tool', results } as const
+  const value: ToolsUsed = {
+    transcript: await transcripts.add(blobs, before, { messages: [message] }),
+    answers: answers.map(({ id, name, text, isError, ends }) => ({
+      id,
+      isError,
+      result: fingerprint(text),
+      hasEdited: !isError && EDITING.has(name),
+      ends: ends === undefined ? null : { tool: name, input: clean(ends, secrets) },
+    })),
+  }
+  return { ok: true, value: value as unknown as Json }
+}
+
+/** What a role is told goes into the journal, and may hold what a model was told by mistake. */
+function clean(ends: Json, secrets: readonly string[]): Json {
+  return JSON.parse(JSON.stringify(ends), (_, value) =>
+    typeof value === 'string' ? redact(value, secrets) : value,
+  )
+}
+
+/** Where there is no workspace there are only tools that need none. */
+const NOWHERE: Omit<ToolContext, 'signal'> = {
+  workspace: '/nonexistent',
+  sandbox: {
+    level: 'none',
+    run: async () => {
+      throw new Error('there is no workspace here')
+    },
+    close: async () => {},
+  },
+  outputs: {
+    keep: async () => {
+      throw new Error('there is no workspace here')
+    },
+    read: async () => undefined,
+  } satisfies OutputFiles,
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import type { TestResult } from '../testing/test-result.ts'
+import { shorten } from './output-files.ts'
+import { defineTool, refused, said } from './tool.ts'
+
+const FAILING_MAX = 30
+
+/** For those who write: runs the tests as they will be run afterwards. */
+export const TEST_TOOLS = [
+  defineTool({
+    name: 'run_tests',
+    description: 'Runs the tests of the repository, the way they are run when you are done.',
+    schema: z.strictObject({}),
+    isReadOnly: false,
+    async run(_, { runTests, outputs, signal }) {
+      if (runTests === undefined) return refused('there is nothing to test here')
+      const result = await runTests(signal)
+      const isError = result.verdict !== 'passed'
+      return { text: await shorten(describeTests(result), outputs), isError }
+    },
+  }),
+]
+
+/** For those who judge: what the story changes. */
+export const DIFF_TOOLS = [
+  defineTool({
+    name: 'get_diff',
+    description: 'Shows what the story changes, or what it changes in one file or folder.',
+    schema: z.strictObject({ path: z.string().min(1).max(4_096).optional() }),
+    isReadOnly: true,
+    async run({ path }, { readDiff, outputs }) {
+      if (readDiff === undefined) return refused('there is no story here')
+      const diff = await readDiff(path)
+      return said(diff === '' ? '[no change]' : await shorten(diff, outputs))
+    },
+  }),
+]
+
+/** A test run in words: the verdict, the counts, the failing tests, and the end of the output. */
+export function describeTests({ message, counts, commands }: TestResult): string {
+  const numbers =
+    counts === null
+      ? ''
+      : ` (${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped)`
+  const parts = commands.map(({ argv, verdict, exitCode, failing, tail }) => {
+    const names = failing.slice(0, FAILING_MAX).map((name) => `- ${name}`)
+    const head = `$ ${argv.join(' ')}\n${verdict}, exit code ${exitCode ?? 'none'}`
+    return [head, ...names, tail].join('\n')
+  })
+  return [`${message}${numbers}`, ...parts].join('\n\n')
+}

@@ -1,0 +1,379 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Brain, Turn } from '../../src/effects/brains/brain.ts'
+import type { Account } from '../../src/ledger/ledger.ts'
+import {
+  LEDGER,
+  MIND,
+  openThinkingWorld,
+  RUN,
+  scripted,
+  type ThinkingSettings,
+  type ThinkingWorld,
+} from './world.ts'
+
+let world: ThinkingWorld | undefined
+
+afterEach(async () => {
+  await world?.close()
+  world = undefined
+})
+
+const PLAN = {
+  when: { state: 'PLANNING' },
+  do: [{ call: 'submit_plan', input: { plan: 'Do it.', confidence: 'high' } }],
+}
+const DONE = { do: [{ call: 'done', input: { summary: 'Done.' } }] }
+const shell = (command: string) => ({ call: 'shell', input: { command } })
+
+async function open(settings: ThinkingSettings): Promise<ThinkingWorld> {
+  world = await openThinkingWorld(settings)
+  return world
+}
+
+/** A brain that keeps the turns that it was asked for. */
+function watched(brain: Brain): Brain & { readonly turns: Turn[] } {
+  const turns: Turn[] = []
+  return {
+    name: brain.name,
+    turns,
+    think(turn, signal) {
+      turns.push(turn)
+      return brain.think(turn, signal)
+    },
+  }
+}
+
+function resultsIn(turn: Turn | undefined): string[] {
+  return (turn?.messages ?? []).flatMap((message) =>
+    message.role === 'tool' ? message.results.map(({ text }) => text) : [],
+  )
+}
+
+test('a story is planned, coded and tested with real tools, and ends by its tool', async () => {
+  const brain = watched(
+    scripted(
+      {
+        when: { state: 'PLANNING', turn: 1 },
+        do: [{ call: 'read_file', input: { path: 'a.txt' } }],
+      },
+      PLAN,
+      { when: { turn: 1 }, do: [{ text: 'First.' }, { call: 'run_tests', input: {} }] },
+      {
+        when: { turn: 2, contains: 'failed' },
+        do: [
+          { call: 'edit_file', input: { path: 'a.txt', old_text: 'one', new_text: 'two' } },
+          shell('cat a.txt'),
+        ],
+      },
+      { when: { turn: 3, contains: 'two' }, do: [{ call: 'run_tests', input: {} }] },
+      { when: { turn: 4, contains: 'exit code 0' }, ...DONE },
+    ),
+  )
+  const { start, reach, git } = await open({ brain })
+  const { data } = await reach(await start('s1'), 'TESTING', 'ERROR', 'BUDGET_REVIEW')
+  expect(data.outcome).toEqual({ kind: 'ended', tool: 'done', input: { summary: 'Done.' } })
+  const folder = (await git.workspaces.find({ run: RUN, story: 's1' }))?.folder ?? ''
+  expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('two\n')
+  expect(brain.turns.map(({ state, number }) => `${state} ${number}`)).toEqual([
+    'PLANNING 1',
+    'PLANNING 2',
+    'CODING 1',
+    'CODING 2',
+    'CODING 3',
+    'CODING 4',
+  ])
+})
+
+test('each turn of a state begins with the bytes of the one before', async () => {
+  const brain = watched(
+    scripted(PLAN, { when: { turn: { from: 1, to: 4 } }, do: [shell('echo $RANDOM')] }, DONE),
+  )
+  const { start, reach } = await open({ brain })
+  await reach(await start('s1'), 'TESTING')
+  const coding = brain.turns.filter(({ state }) => state === 'CODING')
+  expect(coding).toHaveLength(5)
+  for (const [i, turn] of coding.entries()) {
+    const before = coding[i - 1]
+    if (before === undefined) continue
+    expect(turn.system).toBe(before.system)
+    expect(turn.tools).toEqual(before.tools)
+    expect(turn.messages.slice(0, before.messages.length)).toEqual(before.messages)
+  }
+})
+
+test('who plans cannot write, whatever is called', async () => {
+  const brain = watched(
+    scripted(
+      {
+        when: { state: 'PLANNING', turn: 1 },
+        do: [
+          { call: 'write_file', input: { path: 'x.txt', text: 'x' } },
+          shell('touch y.txt'),
+          { call: 'run_tests', input: {} },
+        ],
+      },
+      PLAN,
+      DONE,
+    ),
+  )
+  const { start, reach, git } = await open({ brain })
+  await reach(await start('s1'), 'TESTING')
+  expect(resultsIn(brain.turns[1]).every((text) => text.startsWith('there is no tool'))).toBe(true)
+  const { folder } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? { folder: '' }
+  expect(() => readFileSync(join(folder, 'x.txt'))).toThrow()
+  expect(() => readFileSync(join(folder, 'y.txt'))).toThrow()
+})
+
+describe('a bound', () => {
+  test('forces the tool that ends the state in the last turn', async () => {
+    const brain = watched(
+      scripted(
+        PLAN,
+        { when: { forced: 'done' }, ...DONE },
+        { when: { turn: { from: 1 } }, do: [{ text: 'Hm.' }] },
+      ),
+    )
+    const { start, reach } = await open({ brain })
+    const { data } = await reach(await start('s1', { turnsMax: 3 }), 'TESTING', 'BUDGET_REVIEW')
+    expect(data.outcome).toMatchObject({ kind: 'ended', tool: 'done' })
+    expect(brain.turns.at(-1)).toMatchObject({ number: 3, forcedTool: 'done' })
+    expect(brain.turns.at(-1)?.messages.at(-1)).toMatchObject({ role: 'user' })
+  })
+
+  test('of turns leads to the budget review when the model does not end even then', async () => {
+    const brain = watched(
+      scripted(
+        PLAN,
+        { when: { forced: 'done' }, do: [{ text: 'No.' }] },
+        { do: [{ text: 'Hm.' }] },
+      ),
+    )
+    const { start, reach } = await open({ brain })
+    const { data } = await reach(await start('s1', { turnsMax: 3 }), 'BUDGET_REVIEW')
+    expect(data.outcome).toEqual({ kind: 'spent', what: 'turns' })
+    expect(brain.turns.filter(({ state }) => state === 'CODING')).toHaveLength(3)
+  })
+
+  test('of the ledger is met before a call is made', async () => {
+    const brain = watched(scripted(PLAN, { do: [shell('true')] }))
+    const { start, reach, dataOf } = await open({
+      brain,
+      limits: { story: { iterationsMax: 3 } },
+    })
+    const { data } = await reach(await start('s1'), 'BUDGET_REVIEW')
+    expect(data.outcome).toMatchObject({ kind: 'spent', what: { what: 'iterations', limit: 3 } })
+    expect(brain.turns).toHaveLength(3)
+    const books = await dataOf(LEDGER)
+    expect((books.run as unknown as Account).spent.iterations).toBe(3)
+    expect((books.run as unknown as Account).reserved.iterations).toBe(0)
+  })
+})
+
+test('a call that came to the same three times is refused with advice, until a file changes', async () => {
+  const look = shell('cat a.txt')
+  const edit = { call: 'edit_file', input: { path: 'a.txt', old_text: 'one', new_text: 'two' } }
+  const brain = watched(
+    scripted(
+      PLAN,
+      { when: { turn: { from: 1, to: 4 } }, do: [look] },
+      { when: { turn: 5 }, do: [edit] },
+      { when: { turn: 6 }, do: [look] },
+      DONE,
+    ),
+  )
+  const { start, reach } = await open({ brain })
+  await reach(await start('s1'), 'TESTING')
+  const results = resultsIn(brain.turns.at(-1))
+  expect(results.slice(0, 3)).toEqual(Array(3).fill('one\n[exit code 0]'))
+  expect(results[3]).toMatch(/not run again.*3 times/)
+  expect(results[5]).toBe('two\n[exit code 0]')
+})
+
+test('a call that is not right is answered and never carried out', async () => {
+  const brain = watched(
+    scripted(
+      PLAN,
+      {
+        when: { turn: 1 },
+        do: [
+          { call: 'shell', input: { command: 'touch ran', extra: 1 } },
+          { call: 'shell', input: '{"command":"touch ran"' },
+          { call: 'launch', input: {} },
+          { call: 'done', input: {} },
+        ],
+      },
+      DONE,
+    ),
+  )
+  const { start, reach, git } = await open({ brain })
+  await reach(await start('s1'), 'TESTING')
+  const results = resultsIn(brain.turns.at(-1))
+  expect(results).toHaveLength(4)
+  expect(results[0]).toContain('not run')
+  const { folder } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? { folder: '' }
+  expect(() => readFileSync(join(folder, 'ran'))).toThrow()
+})
+
+test('calls after the one that ends the state are not carried out', async () => {
+  const brain = scripted(PLAN, {
+    do: [{ call: 'done', input: { summary: 'x' } }, shell('touch late')],
+  })
+  const { start, reach, git } = await open({ brain })
+  await reach(await start('s1'), 'TESTING')
+  const { folder } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? { folder: '' }
+  expect(() => readFileSync(join(folder, 'late'))).toThrow()
+})
+
+describe('a failed turn', () => {
+  test('is tried again with the same turn, and costs no turn of the state', async () => {
+    const brain = watched(
+      scripted(
+        PLAN,
+        { when: { turn: 1, attempt: { from: 1, to: 2 } }, do: [{ fail: 'overloaded' }] },
+        DONE,
+      ),
+    )
+    const { start, reach } = await open({ brain })
+    const { data } = await reach(await start('s1'), 'TESTING')
+    expect(data.turns).toBe(1)
+    expect(brain.turns.map(({ attempt }) => attempt)).toEqual([1, 1, 2, 3])
+  })
+
+  test('for which a human is needed suspends at once, and goes on when that is mended', async () => {
+    let isUp = false
+    const brain = watched(
+      scripted(PLAN, { when: { turn: 1, attempt: 1 }, do: [{ fail: 'auth' }] }, DONE),
+    )
+    const { start, reach } = await open({ brain, serviceUp: () => isUp })
+    const agent = await start('s1')
+    await reach(agent, 'SUSPEND')
+    expect(brain.turns).toHaveLength(2)
+    isUp = true
+    const { data } = await reach(agent, 'TESTING')
+    expect(data.outcome).toMatchObject({ kind: 'ended', tool: 'done' })
+  })
+
+  test('that cannot be used is told to the model, and is a turn', async () => {
+    const brain = watched(
+      scripted(
+        PLAN,
+        { when: { turn: 1 }, do: [{ fail: 'invalid_output', message: 'half a call' }] },
+        { when: { turn: 2, contains: 'half a call' }, ...DONE },
+      ),
+    )
+    const { start, reach } = await open({ brain })
+    const { data } = await reach(await start('s1'), 'TESTING')
+    expect(data.turns).toBe(2)
+  })
+
+  test.each(['refused', 'rejected'])('that is %s ends the state by its table', async (kind) => {
+    const brain = scripted(PLAN, { do: [{ fail: kind, message: 'No.' }] })
+    const { start, reach } = await open({ brain })
+    const { data } = await reach(await start('s1'), 'ERROR')
+    expect(data.outcome).toMatchObject({ kind: 'failed', code: kind })
+  })
+})
+
+describe('a conversation that is too long', () => {
+  const long = shell('seq 1 4000')
+  const todos = { call: 'todo_list', input: { items: [{ text: 'mend a.txt', done: false }] } }
+
+  test('is put into fewer words, and goes on with the story, the plan and the todos', async () => {
+    const brain = watched(
+      scripted(
+        PLAN,
+        { when: { contains: 'getting too long' }, do: [{ text: 'I have counted to 4000.' }] },
+        { when: { turn: 1 }, do: [todos, long] },
+        DONE,
+      ),
+    )
+    // The second turn overflows once: after the summary it is turn 2 again.
+    const { start, reach } = await open({
+      brain: overflowing(brain, 2),
+    })
+    const { data } = await reach(await start('s1'), 'TESTING', 'BUDGET_REVIEW')
+    expect(data.outcome).toMatchObject({ kind: 'ended' })
+    const last = brain.turns.at(-1)
+    const text = JSON.stringify(last?.messages)
+    for (const kept of ['The story s1.', 'Do it.', 'mend a.txt', 'counted to 4000']) {
+      expect(text).toContain(kept)
+    }
+  })
+
+  test('is summed up before it reaches the window', async () => {
+    const brain = watched(
+      scripted(
+        PLAN,
+        { when: { contains: 'getting too long' }, do: [{ text: 'Much was read.' }] },
+        {
+          when: { turn: { from: 1, to: 6 } },
+          do: [shell('seq 1 4000 | tr -d "\\n"; date +%N')],
+        },
+        DONE,
+      ),
+    )
+    const mind = { ...MIND, contextTokens: 24_000 }
+    const { start, reach } = await open({ brain })
+    const { data } = await reach(await start('s1', { mind }), 'TESTING', 'BUDGET_REVIEW')
+    expect(data.outcome).toMatchObject({ kind: 'ended' })
+    const asked = brain.turns.filter(({ messages }) =>
+      JSON.stringify(messages.at(-1)).includes('getting too long'),
+    )
+    expect(asked.length).toBeGreaterThan(0)
+    for (const turn of brain.turns) {
+      expect(JSON.stringify([turn.system, turn.tools, turn.messages]).length / 3).toBeLessThan(
+        24_000,
+      )
+    }
+  })
+
+  test('that does not get shorter ends in a bound', async () => {
+    const huge = 'x'.repeat(200_000)
+    const brain = scripted(
+      PLAN,
+      { when: { contains: 'getting too long' }, do: [{ text: huge }] },
+      { do: [long] },
+    )
+    const mind = { ...MIND, contextTokens: 20_000 }
+    const { start, reach } = await open({ brain })
+    const { data } = await reach(await start('s1', { mind }), 'BUDGET_REVIEW')
+    expect(data.outcome).toEqual({ kind: 'spent', what: 'context' })
+  })
+})
+
+test('secrets reach neither a prompt nor the disk', async () => {
+  const secret = 'correct-horse-battery-staple'
+  const brain = watched(
+    scripted(
+      PLAN,
+      { when: { turn: 1 }, do: [shell('cat key.txt')] },
+      { do: [{ text: `It is ${secret}.` }, { call: 'done', input: { summary: secret } }] },
+    ),
+  )
+  const { start, reach, git } = await open({ brain, secrets: [secret] })
+  await git.workspaces.prepare({ run: RUN, story: 's1' }, git.base)
+  const { folder } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? { folder: '' }
+  writeFileSync(join(folder, 'key.txt'), `${secret}\n`)
+  const { data } = await reach(await start('s1'), 'TESTING')
+  expect(JSON.stringify(brain.turns)).not.toContain(secret)
+  expect(resultsIn(brain.turns.at(-1))).toEqual(['[redacted]\n[exit code 0]'])
+  expect(JSON.stringify(data)).not.toContain(secret)
+})
+
+/** Says once, in that turn of coding, that the conversation does not fit. */
+function overflowing(brain: Brain, turn: number): Brain {
+  let isDone = false
+  return {
+    name: brain.name,
+    async *think(asked, signal) {
+      if (!isDone && asked.state === 'CODING' && asked.number === turn) {
+        isDone = true
+        yield { type: 'failed', failure: { kind: 'context_overflow', message: 'too long' } }
+        return
+      }
+      yield* brain.think(asked, signal)
+    },
+  }
+}
