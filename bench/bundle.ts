@@ -12,14 +12,20 @@ const FOLDER = 'node_modules/.cache/slipway-bench'
  */
 export function bundle(entry: URL): string {
   const path = fileURLToPath(entry)
-  const file = join(FOLDER, `${path.replace(/^.*\//, '').replace(/\.ts$/, '')}.mjs`)
+  const file = join(FOLDER, 'chunks', `${path.replace(/^.*\//, '').replace(/\.ts$/, '')}.mjs`)
   mkdirSync(FOLDER, { recursive: true })
   execFileSync('node_modules/.bin/rolldown', [
     path,
     '--platform=node',
     '--external=@photostructure/sqlite',
+    '--no-codeSplitting',
     `--file=${file}`,
   ])
-  cpSync('src/journal/sqlite/migrations', join(FOLDER, 'migrations'), { recursive: true })
+  // The files that are read at run time lie where the product has them.
+  cpSync('src/journal/sqlite/migrations', join(FOLDER, 'chunks/migrations'), { recursive: true })
+  cpSync('src/effects/prompts', join(FOLDER, 'prompts'), {
+    recursive: true,
+    filter: (path) => !path.endsWith('.ts'),
+  })
   return file
 }

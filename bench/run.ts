@@ -7,6 +7,7 @@ import { journalRate } from './cases/journal.ts'
 import { packageSize } from './cases/package.ts'
 import { recovery } from './cases/recover.ts'
 import { stepLookup } from './cases/step.ts'
+import { turnaround } from './cases/turn.ts'
 import { workspaceCost } from './cases/workspace.ts'
 import { type BenchmarkCase, drawReport, reportOf } from './report.ts'
 
@@ -17,6 +18,7 @@ const CASES: Readonly<Record<string, BenchmarkCase>> = {
   idle: idleCost,
   package: packageSize,
   workspace: workspaceCost,
+  turn: turnaround,
 }
 
 /** Installs the peers unless exactly the pinned versions are there. */

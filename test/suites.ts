@@ -17,13 +17,14 @@ export interface Suite {
 export const SUITES: readonly Suite[] = [
   { name: 'unit', include: ['{src,scripts,bench}/**/*.test.ts'], onEveryNode: true },
   { name: 'documents', include: ['test/documents/*.test.ts'], onEveryNode: true },
-  { name: 'cli', include: ['test/cli/*.test.ts'], onEveryNode: true },
+  { name: 'cli', include: ['test/cli/*.test.ts'], needs: { git: 'git' }, onEveryNode: true },
   { name: 'conformance', include: ['test/conformance/*.test.ts'], onEveryNode: true },
   { name: 'simulation', include: ['test/simulation/*.test.ts'] },
   { name: 'damage', include: ['test/disk/{damage,folder}.test.ts'] },
   { name: 'disk', include: ['test/disk/full.test.ts'], needsRoot: 'to mount a small disk' },
   { name: 'kill', include: ['test/kill/*.test.ts'] },
   { name: 'tools', include: ['test/tools/*.test.ts'], needs: { rg: 'ripgrep' } },
+  { name: 'mcp', include: ['test/mcp/*.test.ts'] },
   { name: 'workspaces', include: ['test/workspaces/*.test.ts'] },
   { name: 'merge', include: ['test/merge/*.test.ts'] },
   {
@@ -52,8 +53,30 @@ export const SUITES: readonly Suite[] = [
     needs: { bwrap: 'bubblewrap', make: 'make', python3: 'python3' },
   },
   { name: 'brains', include: ['test/{brains,providers}/*.test.ts'] },
+  {
+    name: 'thinking',
+    include: ['test/thinking/*.test.ts'],
+    needs: { bwrap: 'bubblewrap', git: 'git', rg: 'ripgrep' },
+  },
+  {
+    name: 'agents',
+    include: ['test/agents/*.test.ts'],
+    needs: { bwrap: 'bubblewrap' },
+    packages: ['test/agents'],
+    nodeMin: 22,
+  },
+  {
+    name: 'team',
+    include: ['test/team/*.test.ts'],
+    needs: { bwrap: 'bubblewrap', git: 'git', rg: 'ripgrep' },
+  },
+  {
+    name: 'run',
+    include: ['test/run/*.test.ts'],
+    needs: { bwrap: 'bubblewrap', git: 'git', rg: 'ripgrep' },
+  },
   { name: 'checks', include: ['test/checks/*.test.ts'] },
   { name: 'package', include: ['test/package/*.test.ts'] },
-  { name: 'bench', include: ['test/bench/*.test.ts'] },
+  { name: 'bench', include: ['test/bench/*.test.ts'], needs: { bwrap: 'bubblewrap' } },
   { name: 'terminal', include: ['test/terminal/*.test.ts'], needs: { tmux: 'tmux' } },
 ]

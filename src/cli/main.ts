@@ -1,9 +1,13 @@
 import { Command, CommanderError, Option } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
+import type { ConfigOptions, TrustOptions } from './config.ts'
+import type { DemoOptions } from './demo/demo.ts'
+import type { DoctorOptions } from './doctor.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import type { MachinesOptions } from './machines.ts'
 import { printable } from './printable.ts'
 import type { ReplayCommandOptions } from './replay.ts'
+import { addRunCommands } from './run-commands.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Each command's code is imported when it runs, so that no command waits for another's imports. */
@@ -15,6 +19,15 @@ function buildProgram(): Command {
     .configureOutput({ outputError: (text, write) => write(printable(text)) })
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(slipway --help lists what there is)')
+
+  program
+    .command('demo')
+    .description('a whole run on a small repository, without a key and without a network')
+    .option('--json', 'data')
+    .action(async (options: DemoOptions) => {
+      const { demo } = await import('./demo/demo.ts')
+      process.exitCode = await demo(options)
+    })
 
   program
     .command('machines')
@@ -43,7 +56,63 @@ function buildProgram(): Command {
       process.exitCode = await replay(run, options)
     })
 
+  addRunCommands(program)
+  addSetUp(program)
   return program
+}
+
+/** What is done before the first run, and when one does not work. */
+function addSetUp(program: Command): void {
+  program
+    .command('init')
+    .description('write a first configuration and a spec to fill in; nothing is overwritten')
+    .option('--json', 'data')
+    .action(async (options: { json?: true }) => {
+      const { init } = await import('./init.ts')
+      await init(options)
+    })
+
+  program
+    .command('doctor')
+    .description('see whether a run would work here, and what to do where it would not')
+    .option('--state <folder>', 'the state folder, .slipway in the repository unless named')
+    .option('--json', 'data')
+    .action(async (options: DoctorOptions) => {
+      const { doctor } = await import('./doctor.ts')
+      process.exitCode = await doctor(options)
+    })
+
+  addConfig(program)
+}
+
+function addConfig(program: Command): void {
+  const config = program.command('config').description('what is configured, and by whom')
+  config
+    .command('show', { isDefault: true })
+    .description('the values that hold here, and where each came from')
+    .option('--json', 'data')
+    .action(async (options: ConfigOptions) => {
+      const { showConfig } = await import('./config.ts')
+      await showConfig(options)
+    })
+  config
+    .command('schema')
+    .description('the JSON Schema of slipway.config.yaml, for editors')
+    .option('--json', 'the same: a schema is data')
+    .action(async () => {
+      const { showSchema } = await import('./config.ts')
+      showSchema()
+    })
+  config
+    .command('trust')
+    .description('see what the configuration of this repository sets, and let it')
+    .option('--yes', 'do not ask')
+    .addOption(new Option('--revoke', 'trust it no longer').conflicts('yes'))
+    .option('--json', 'data')
+    .action(async (options: TrustOptions) => {
+      const { trustConfig } = await import('./config.ts')
+      process.exitCode = await trustConfig(options)
+    })
 }
 
 /** Errors that are about the user's world, not about a bug of ours: their message says what to do. */

@@ -1,0 +1,101 @@
+import type { EventName } from '../../machines/events.ts'
+import type { AgentView, Decision, Message } from '../role.ts'
+import type { Json, JsonObject } from '../values.ts'
+import type { ArchitectRevision, ArchitectWork } from './architect-work.ts'
+import { bounded } from './coder-work.ts'
+import {
+  ARCHITECT_IDLE,
+  COUNT_STORIES,
+  dispatcherOf,
+  RESPONSE,
+  type RequestMessage,
+  type ResponseMessage,
+  runOf,
+} from './protocol.ts'
+
+export type MoveTo = { readonly event: EventName; readonly to: string }
+
+/** Said by an architect to itself, where the table has two steps and the world only one. */
+export const GO_ON = 'go_on'
+
+/** An architect at the moment of a decision. */
+export interface Case {
+  readonly rules: ArchitectRevision
+  readonly agent: AgentView
+  readonly work: ArchitectWork
+  readonly atMs: number
+}
+
+/** Says what was decided, and goes back to where requests come from. */
+export function respond(c: Case, decision: Decision, response: ResponseMessage): Decision {
+  const isIdle = c.rules.name === 'I' && !c.work.hasSpec
+  const move: MoveTo = isIdle
+    ? { event: 'returned_to_idle', to: 'WAITING' }
+    : { event: 'request_answered', to: 'MONITORING' }
+  return {
+    ...decision,
+    move,
+    set: { ...decision.set, request: null, response: null },
+    send: [...(decision.send ?? []), ...answer(c.work.request, response), idle(c.agent)],
+  }
+}
+
+export function answer(
+  request: RequestMessage | null,
+  response: ResponseMessage | null,
+): Message[] {
+  if (request === null || response === null) return []
+  return [{ to: request.from, type: RESPONSE, payload: response as unknown as Json }]
+}
+
+/** Whoever asked is told, and the architect recovers. */
+export function failed(c: Case, decision: Decision, move: MoveTo, why: string): Decision {
+  const { request } = c.work
+  const response: ResponseMessage | null = request && {
+    request: request.id,
+    status: 'REJECTED',
+    isFailure: true,
+    feedback: bounded(why, 2_000),
+  }
+  const send = [...(decision.send ?? []), ...answer(request, response)]
+  return recovering(c, { ...decision, send }, move, why)
+}
+
+export function recovering(
+  { agent }: Case,
+  decision: Decision,
+  move: MoveTo,
+  why: string,
+): Decision {
+  const recovery: Message = { to: agent.id, type: GO_ON, payload: null }
+  return {
+    ...decision,
+    move,
+    set: { ...decision.set, request: null, response: null, asked: null },
+    send: [...(decision.send ?? []), recovery],
+    reason: bounded(why, 500),
+  }
+}
+
+export function idle({ id }: AgentView): Message {
+  return { to: dispatcherOf(runOf(id)), type: ARCHITECT_IDLE, payload: { agent: id } }
+}
+
+/** Two parts of one decision. */
+export function joined(a: Decision, b: Decision): Decision {
+  const set: JsonObject = { ...a.set, ...b.set }
+  return { ...a, ...b, set, send: [...(a.send ?? []), ...(b.send ?? [])] }
+}
+
+export function counting({ id }: AgentView): Message {
+  return { to: dispatcherOf(runOf(id)), type: COUNT_STORIES, payload: { agent: id } }
+}
+
+/** The architect's own clone; no story can have such a name. */
+export function workspaceOf({ id }: AgentView): string {
+  return `${id.slice(id.lastIndexOf('/') + 1)}.own`
+}
+
+export function approve({ id }: RequestMessage): ResponseMessage {
+  return { request: id, status: 'APPROVED', feedback: '' }
+}

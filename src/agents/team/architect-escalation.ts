@@ -1,0 +1,66 @@
+import { type Decision, effectIdOf, type FinishedEffect } from '../role.ts'
+import type { Json } from '../values.ts'
+import { type Case, failed, GO_ON } from './architect-case.ts'
+import { asArchitectData } from './architect-work.ts'
+import { bounded, fieldOf } from './coder-work.ts'
+import type { ResponseMessage } from './protocol.ts'
+
+/** The timer of a question that a human has. */
+export const ESCALATION = 'escalation'
+
+/** Only a human can decide; until then the question waits, as long as the limits let it. */
+export function escalate(
+  c: Case,
+  decision: Decision,
+  question: string,
+  options: readonly string[],
+): Decision {
+  const { request } = c.work
+  const about = request?.story?.id ?? 'spec'
+  const kind = request?.ask.kind ?? 'request'
+  const choices = [...(CHOICES[kind] ?? options), 'abandon']
+  const input = { about, kind, question: bounded(question, 4_000), choices }
+  const timeoutMs = request?.settings.limits.escalationMs ?? 0
+  return {
+    ...decision,
+    move: { event: 'escalated', to: 'ESCALATED' },
+    set: { ...decision.set, ...asArchitectData({ asked: effectIdOf(c.agent, 0) }) },
+    effects: [{ kind: 'ask_human', input: input as unknown as Json }],
+    timers: { [ESCALATION]: c.atMs + timeoutMs },
+  }
+}
+
+/** What a human can say besides giving it up. Nobody but the architect can make stories of a spec. */
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  plan: ['approve', 'needs_changes'],
+  code: ['approve', 'needs_changes'],
+  completion: ['approve', 'needs_changes'],
+  budget_review: ['approve', 'needs_changes'],
+  spec: ['needs_changes'],
+}
+
+/** What the human decided is said from REQUEST. */
+export function afterHuman(c: Case, result: FinishedEffect['result']): Decision {
+  const { request } = c.work
+  const value = result.ok ? result.value : null
+  const choice = String(fieldOf(value, 'choice') ?? '')
+  const feedback = String(fieldOf(value, 'text') ?? choice)
+  const kind = request?.ask.kind ?? 'request'
+  const isYes = kind === 'question' || (kind !== 'spec' && choice === 'approve')
+  const status = choice === 'abandon' ? 'REJECTED' : isYes ? 'APPROVED' : 'NEEDS_CHANGES'
+  const response: ResponseMessage = { request: request?.id ?? '', status, feedback }
+  return {
+    move: { event: 'human_answered', to: 'REQUEST' },
+    set: asArchitectData({ response, asked: null }),
+    timers: { [ESCALATION]: null },
+    send: [{ to: c.agent.id, type: GO_ON, payload: null }],
+  }
+}
+
+/** The question is withdrawn, so that an answer that comes later is refused. */
+export function timeOut(c: Case): Decision {
+  if (c.agent.state !== 'ESCALATED') return { reason: 'answered already' }
+  const { asked } = c.work
+  const also = { cancel: asked === null ? [] : [asked] }
+  return failed(c, also, { event: 'answer_timed_out', to: 'ERROR' }, 'nobody answered in time')
+}

@@ -1,0 +1,101 @@
+import type { Decision } from '../role.ts'
+import type { ThinkingStep } from '../thinking/thinking.ts'
+import type { Json } from '../values.ts'
+import { type CoderCase, fail, type MoveTo, request } from './coder-case.ts'
+import { asData, bounded, fieldOf } from './coder-work.ts'
+import type { Ask } from './protocol.ts'
+
+export function afterThinking(c: CoderCase, step: ThinkingStep): Decision {
+  const { decision } = step
+  if (step.kind === 'going') return decision
+  if (step.kind === 'spent') {
+    const what = typeof step.what === 'string' ? step.what : `${step.what.scope} ${step.what.what}`
+    return c.agent.state === 'PLANNING'
+      ? planningOver(c, decision, what)
+      : reviewBudget(c, decision, what)
+  }
+  if (step.kind === 'failed') {
+    const reason = `${step.code}: ${step.message}`
+    if (c.agent.state === 'PLANNING') return planningStuck(c, decision, reason)
+    return fail(c, { event: 'failed_unrecoverably', to: 'ERROR' }, reason, decision)
+  }
+  return takeEnding(c, decision, step.tool, step.input)
+}
+
+function takeEnding(c: CoderCase, decision: Decision, tool: string, input: Json): Decision {
+  const text = (name: string) => String(fieldOf(input, name) ?? '')
+  switch (tool) {
+    case 'submit_plan':
+      return submitPlan(c, decision, text('plan'), '')
+    case 'mark_story_complete': {
+      const ask: Ask = { kind: 'completion', evidence: bounded(text('evidence')) }
+      return request(c, decision, c.rules.claim ?? undefined, ask)
+    }
+    case 'ask_question': {
+      const ask = { kind: 'question', question: text('question'), tried: text('tried') } as const
+      const move: MoveTo = { event: 'question_asked', to: 'QUESTION' }
+      return request(c, decision, move, { ...ask, plan: c.work.plan })
+    }
+    case 'done': {
+      const { story, settings } = c.work.work
+      const message = `${story.title}\n\n${bounded(text('summary'), 2_000)}`
+      const input = { run: settings.run, story: story.id, message }
+      const move: MoveTo = { event: 'code_completed', to: 'TESTING' }
+      return { ...decision, move, effects: [{ kind: 'checkpoint', input }] }
+    }
+    default:
+      return fail(
+        c,
+        { event: 'failed_unrecoverably', to: 'ERROR' },
+        `blocked: ${text('reason')}`,
+        decision,
+      )
+  }
+}
+
+function submitPlan(c: CoderCase, decision: Decision, plan: string, note: string): Decision {
+  const { counts } = c.work
+  const ask: Ask = { kind: 'plan', plan, round: counts.planRounds + 1, note }
+  const move: MoveTo = { event: 'plan_submitted', to: 'PLAN_REVIEW' }
+  return request(c, { ...decision, set: { ...decision.set, plan } }, move, ask)
+}
+
+/** A spent budget asks for a review where the table has one; else the best plan so far goes in. */
+function planningOver(c: CoderCase, decision: Decision, what: string): Decision {
+  if (c.rules.planningSpent.to === 'BUDGET_REVIEW') return reviewBudget(c, decision, what)
+  return submitPlan(c, decision, bestPlan(c), `the planning budget is spent: ${what}`)
+}
+
+/** The first time somebody may know what to do about it; after that only a decision helps. */
+function planningStuck(c: CoderCase, before: Decision, reason: string): Decision {
+  const move = c.rules.planningStuck
+  if (move.to !== 'QUESTION') return submitPlan(c, before, bestPlan(c), reason)
+  const { counts } = c.work
+  if (counts.stuck > 0) return planningOver(c, before, `planning cannot go on: ${reason}`)
+  const set = { ...before.set, ...asData({ counts: { ...counts, stuck: counts.stuck + 1 } }) }
+  const decision = { ...before, set }
+  const question = `Planning cannot go on: ${reason}`
+  return request(c, decision, move, { kind: 'question', question, tried: '', plan: '' })
+}
+
+function bestPlan(c: CoderCase): string {
+  const { plan, work } = c.work
+  return plan === '' ? `No plan was finished. The story is: ${work.story.description}` : plan
+}
+
+export function reviewBudget(c: CoderCase, decision: Decision, spent: string): Decision {
+  const { counts, plan, tests, diff } = c.work
+  const state = c.agent.state ?? ''
+  const ask: Ask = {
+    kind: 'budget_review',
+    state,
+    used: spent,
+    grants: counts.grants,
+    decisions: c.rules.decisions,
+    plan,
+    failures: tests,
+    diff: diff ?? null,
+  }
+  const move: MoveTo = { event: 'budget_exhausted', to: 'BUDGET_REVIEW' }
+  return request(c, { ...decision, set: { ...decision.set, spent } }, move, ask)
+}

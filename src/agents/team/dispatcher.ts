@@ -1,0 +1,194 @@
+import { dispatcher1 } from '../../machines/tables/dispatcher-1.ts'
+import { type Candidate, chooseNext } from '../../stories/choice.ts'
+import { CLOSE_STORY } from '../ledger-keeper.ts'
+import type { AgentEvent, AgentView, Decision, Message, Role } from '../role.ts'
+import type { AgentId, Json, JsonObject } from '../values.ts'
+import {
+  ARCHITECT_FREE,
+  ARCHITECT_IDLE,
+  CODER_IDLE,
+  COME_FORWARD,
+  COUNT_STORIES,
+  type IdleMessage,
+  ledgerOf,
+  NEXT_IN_LINE,
+  REQUEST_WAITING,
+  type RequestWaiting,
+  runOf,
+  STORIES_COUNTED,
+  STORIES_LOADED,
+  STORY_OVER,
+  STORY_READY,
+  STORY_TAKEN,
+  type StoriesLoaded,
+  type StoryOver,
+  type StoryReady,
+  storyAgentOf,
+} from './protocol.ts'
+
+/** What the dispatcher holds: what is ready and who is free, and never what is finished. */
+export type DispatcherData = {
+  readonly ready: readonly Candidate[]
+  /** Ready stories beyond the window, of which only the ends are known here. */
+  readonly line: { readonly first: string; readonly last: string } | null
+  readonly isForwarding: boolean
+  readonly coders: readonly AgentId[]
+  readonly underWay: Readonly<Record<string, readonly string[]>>
+  readonly architects: readonly AgentId[]
+  readonly requests: readonly RequestWaiting[]
+  readonly counts: Counts
+}
+
+export type Counts = {
+  readonly total: number
+  /** Neither merged nor waived nor cut. */
+  readonly left: number
+  readonly failed: number
+}
+
+/** How many ready stories are looked at when one is chosen. */
+const WINDOW = 64
+
+const EMPTY: DispatcherData = {
+  ready: [],
+  line: null,
+  isForwarding: false,
+  coders: [],
+  underWay: {},
+  architects: [],
+  requests: [],
+  counts: { total: 0, left: 0, failed: 0 },
+}
+
+export const dispatcherRole: Role = {
+  name: 'dispatcher',
+  machine: dispatcher1,
+  recycles: false,
+  initialData: EMPTY as unknown as JsonObject,
+  handle,
+}
+
+function handle(agent: AgentView, event: AgentEvent): Decision {
+  const data: DispatcherData = { ...EMPTY, ...agent.data }
+  const payload = event.payload as unknown
+  switch (event.type) {
+    case CODER_IDLE: {
+      const { agent: coder } = payload as IdleMessage
+      return dispatch(agent, { ...data, coders: added(data.coders, coder) })
+    }
+    case ARCHITECT_IDLE: {
+      const { agent: architect } = payload as IdleMessage
+      return assign(agent, { ...data, architects: added(data.architects, architect) })
+    }
+    case REQUEST_WAITING:
+      return assign(agent, { ...data, requests: [...data.requests, payload as RequestWaiting] })
+    case STORIES_LOADED:
+      return open(agent, data, payload as StoriesLoaded)
+    case STORY_READY:
+      return takeReady(agent, data, payload as StoryReady)
+    case STORY_OVER:
+      return takeOver(agent, data, payload as StoryOver)
+    case COUNT_STORIES: {
+      const { left, failed } = data.counts
+      const { agent: asker } = payload as IdleMessage
+      return { send: [{ to: asker, type: STORIES_COUNTED, payload: { left, failed } }] }
+    }
+    default:
+      return { reason: `not for a dispatcher: ${event.type}` }
+  }
+}
+
+function open(agent: AgentView, data: DispatcherData, { count }: StoriesLoaded): Decision {
+  const { total, left, failed } = data.counts
+  const set = { counts: { total: total + count, left: left + count, failed } }
+  return agent.state === 'CLOSED' ? { move: { event: 'stories_queued', to: 'OPEN' }, set } : { set }
+}
+
+/** A story that can be taken: into the window, or to the end of the line. */
+function takeReady(agent: AgentView, data: DispatcherData, story: StoryReady): Decision {
+  const { next, story: id, kind, files } = story
+  const candidate: Candidate = { story: id, kind, files }
+  if (next !== undefined) {
+    const rest = data.line === null || next === null ? data.line : { ...data.line, first: next }
+    const ready = id === '' ? data.ready : [...data.ready, candidate]
+    return dispatch(agent, { ...data, ready, line: rest, isForwarding: false })
+  }
+  if (data.ready.length < WINDOW || kind === 'devops') {
+    return dispatch(agent, { ...data, ready: [...data.ready, candidate] })
+  }
+  if (data.line === null) return { set: { line: { first: id, last: id } } }
+  const behind = { to: storyOf(agent, data.line.last), type: NEXT_IN_LINE, payload: { story: id } }
+  return { set: { line: { ...data.line, last: id } }, send: [behind] }
+}
+
+function takeOver(agent: AgentView, data: DispatcherData, over: StoryOver): Decision {
+  const { story, state, wasFailed } = over
+  const { [story]: _, ...underWay } = data.underWay
+  const isOut = state !== 'REQUEUED' && state !== 'FAILED'
+  const { total, left, failed } = data.counts
+  const counts = {
+    total,
+    left: left - (isOut ? 1 : 0),
+    failed: failed + (state === 'FAILED' ? 1 : 0) - (wasFailed ? 1 : 0),
+  }
+  const ready = data.ready.filter((candidate) => candidate.story !== story || state === 'REQUEUED')
+  const after = { ...data, underWay, counts, ready }
+  const books: Message = {
+    to: ledgerOf(runOf(agent.id)),
+    type: CLOSE_STORY,
+    payload: { agent: agent.id, story },
+  }
+  const decision = dispatch(agent, after)
+  const all = isOut ? { ...decision, send: [...(decision.send ?? []), books] } : decision
+  if (counts.left > 0 || agent.state !== 'OPEN') return all
+  return { ...all, move: { event: 'all_stories_completed', to: 'CLOSED' } }
+}
+
+/** Hands out stories as long as there are coders for them and stories that can go. */
+function dispatch(agent: AgentView, before: DispatcherData): Decision {
+  let data = before
+  const send: Message[] = []
+  for (;;) {
+    const [coder, ...coders] = data.coders
+    const chosen = chooseNext(data.ready, Object.values(data.underWay))
+    if (coder === undefined || chosen === undefined) break
+    const ready = data.ready.filter((candidate) => candidate !== chosen)
+    const underWay = { ...data.underWay, [chosen.story]: chosen.files }
+    data = { ...data, coders, ready, underWay }
+    send.push({ to: storyOf(agent, chosen.story), type: STORY_TAKEN, payload: { coder } })
+  }
+  if (data.line !== null && !data.isForwarding && data.ready.length < WINDOW) {
+    const { first, last } = data.line
+    send.push({ to: storyOf(agent, first), type: COME_FORWARD, payload: null })
+    // Who comes forward alone leaves no line behind; others who arrive meanwhile begin a new one.
+    data = { ...data, isForwarding: true, line: first === last ? null : data.line }
+  }
+  return { set: changes(agent, data), send }
+}
+
+/** Brings requests to architects who are free. */
+function assign(agent: AgentView, data: DispatcherData): Decision {
+  const [request, ...requests] = data.requests
+  const [architect, ...architects] = data.architects
+  if (request === undefined || architect === undefined) return { set: changes(agent, data) }
+  const payload = { request: request.request, architect }
+  const message = { to: request.from, type: ARCHITECT_FREE, payload }
+  const decision = assign(agent, { ...data, requests, architects })
+  return { ...decision, send: [message, ...(decision.send ?? [])] }
+}
+
+/** Only what differs is stored with the row. */
+function changes({ data }: AgentView, after: DispatcherData): JsonObject {
+  const before: DispatcherData = { ...EMPTY, ...data }
+  const keys = Object.keys(after) as (keyof DispatcherData)[]
+  const changed = keys.filter((key) => before[key] !== after[key])
+  return Object.fromEntries(changed.map((key) => [key, after[key] as unknown as Json]))
+}
+
+function added(agents: readonly AgentId[], agent: AgentId): readonly AgentId[] {
+  return agents.includes(agent) ? agents : [...agents, agent]
+}
+
+function storyOf({ id }: AgentView, story: string): AgentId {
+  return storyAgentOf(runOf(id), story)
+}

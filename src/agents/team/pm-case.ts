@@ -1,0 +1,101 @@
+import type { EventName } from '../../machines/events.ts'
+import { type AgentView, type Decision, effectIdOf } from '../role.ts'
+import { beginThinking } from '../thinking/thinking.ts'
+import type { BlobRef, EffectId, Json, JsonObject } from '../values.ts'
+import { bounded } from './coder-work.ts'
+import type { RequestMessage, Spec, TeamSettings } from './protocol.ts'
+
+/** From outside: a document to build, or a wish to be interviewed about. */
+export const SPEC_BROUGHT = 'spec_brought'
+export type SpecBrought = {
+  readonly document: string
+  readonly settings: TeamSettings
+  /** Whether the human wants to see the spec before the architect does. */
+  readonly preview: 'auto' | 'human'
+  readonly isWish: boolean
+}
+
+/** What a product manager has in its data. */
+export interface PmWork {
+  readonly brought: SpecBrought
+  readonly spec: Spec | null
+  readonly pending: RequestMessage | null
+  /** Questions and answers so far. */
+  readonly interview: string
+  readonly remarks: string
+  readonly rounds: number
+  /** The question that the human has not answered, and how many there were. */
+  readonly asked: EffectId | null
+  readonly question: string
+  readonly questions: number
+}
+
+/** What a removed key stands for. Before a spec was brought there is no `brought`. */
+export const NOTHING: Omit<PmWork, 'brought'> = {
+  spec: null,
+  pending: null,
+  interview: '',
+  remarks: '',
+  rounds: 0,
+  asked: null,
+  question: '',
+  questions: 0,
+}
+
+export type MoveTo = { readonly event: EventName; readonly to: string }
+
+/** A product manager at the moment of a decision. */
+export interface Case {
+  readonly agent: AgentView
+  readonly work: PmWork
+  readonly atMs: number
+}
+
+/** The timer of a question that the human has. */
+export const ANSWER = 'answer'
+
+/** A human is asked, and waited for as long as the limits let it. */
+export function asking(
+  { agent, work, atMs }: Case,
+  kind: string,
+  question: string,
+  choices: readonly string[],
+): Decision {
+  const input = { about: 'spec', kind, question: bounded(question, 8_000), choices }
+  const set = { asked: effectIdOf(agent, 0), question, questions: work.questions + 1 }
+  return {
+    set,
+    effects: [{ kind: 'ask_human', input: input as unknown as Json }],
+    timers: { [ANSWER]: atMs + work.brought.settings.limits.escalationMs },
+  }
+}
+
+/** Begins to think about something in the state that the move leads to. */
+export function think(
+  { agent, work }: Case,
+  move: MoveTo,
+  task: string,
+  variables: Readonly<Record<string, string | BlobRef>>,
+  set: JsonObject,
+): Decision {
+  const { settings } = work.brought
+  const turnsMax = settings.limits.reviewTurns
+  const isEnough = work.questions >= settings.limits.reviewTurns
+  const assignment = {
+    task,
+    withheld: isEnough ? ['ask_user'] : [],
+    state: move.to,
+    story: null,
+    workspace: null,
+    variables: { ...variables, turns: String(turnsMax) },
+    turnsMax,
+  }
+  const { decision } = beginThinking(agent, assignment, settings.minds.pm)
+  return { ...decision, move, set: { ...decision.set, ...set } }
+}
+
+/** A spec as others read it. */
+export function specText({ title, body, criteria }: Spec): string {
+  const list = criteria.map(({ id, text }) => `${id}. ${text}`).join('\n')
+  return `${title}\n\n${body}\n\nAcceptance criteria:\n${list}`
+}

@@ -1,0 +1,79 @@
+import { reachEngine } from './engine/reach.ts'
+import { EXIT_CODE } from './exit-code.ts'
+import { printable } from './printable.ts'
+import { findPlace, type StateOptions } from './state-folder.ts'
+import { UsageError } from './usage-error.ts'
+import { readView } from './view/follow.ts'
+import { openSource } from './view/open-source.ts'
+import type { QuestionView } from './view/run-view.ts'
+
+export interface AnswerOptions extends StateOptions {
+  readonly json?: true
+}
+
+/**
+ * `slipway answer [question] [words…]`: answers what only a human can. Without a question's id the
+ * one that is open is meant; without anything, the open ones are shown.
+ */
+export async function answer(words: readonly string[], options: AnswerOptions): Promise<number> {
+  const open = await openQuestions(options)
+  if (words.length === 0) return show(open, options)
+  const named = open.find(({ id }) => id === words[0])
+  const question = named ?? (open.length === 1 ? open[0] : undefined)
+  if (question === undefined) {
+    throw new UsageError(
+      open.length === 0
+        ? 'Nothing is asked at present.'
+        : `Say which question: ${open.map(({ id }) => id).join(', ')}.`,
+    )
+  }
+  const text = (named === undefined ? words : words.slice(1)).join(' ').trim()
+  if (text === '') throw new UsageError('Say what the answer is.')
+  const choice = question.choices.find((each) => text === each || text.startsWith(`${each}:`))
+  const said = choice === undefined ? text : text.slice(choice.length).replace(/^:\s*/, '')
+  const value = { choice: choice ?? '', text: said === '' ? (choice ?? '') : said }
+  const { root, stateFolder } = findPlace(options)
+  const control = await reachEngine(root, stateFolder)
+  const outcome = await control.answer(question.id, value)
+  if (outcome === 'not_open') {
+    throw new UsageError('The question is not open any more: it timed out, or was answered before.')
+  }
+  process.stderr.write('Answered.\n')
+  return EXIT_CODE.done
+}
+
+/** `slipway retry <story>`: has a story tried again that failed for good. */
+export async function retry(story: string, options: AnswerOptions): Promise<number> {
+  const open = await openQuestions(options)
+  const question = open.find(({ about, choices }) => about === story && choices.includes('retry'))
+  if (question === undefined) {
+    const failed = open.filter(({ choices }) => choices.includes('retry'))
+    const known = failed.length === 0 ? 'None has.' : failed.map(({ about }) => about).join(', ')
+    throw new UsageError(`No story ${JSON.stringify(story)} has failed for good. ${known}`)
+  }
+  return answer([question.id, 'retry'], options)
+}
+
+async function openQuestions(options: StateOptions): Promise<readonly QuestionView[]> {
+  const { source, close } = await openSource(options)
+  try {
+    const runs = await source.runs()
+    const views = await Promise.all(runs.map(({ id }) => readView(source, id)))
+    return views.flatMap(({ questions }) => questions)
+  } finally {
+    await close()
+  }
+}
+
+function show(open: readonly QuestionView[], { json }: AnswerOptions): number {
+  if (json) process.stdout.write(`${JSON.stringify(open, null, 2)}\n`)
+  else if (open.length === 0) process.stderr.write('Nothing is asked at present.\n')
+  else {
+    const texts = open.map(({ id, question, choices }) => {
+      const offered = choices.length === 0 ? '' : `\n  choices: ${choices.join(', ')}`
+      return printable(`${id}\n  ${question}${offered}`)
+    })
+    process.stdout.write(`${texts.join('\n\n')}\n`)
+  }
+  return open.length === 0 ? EXIT_CODE.done : EXIT_CODE.waiting
+}

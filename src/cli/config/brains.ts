@@ -1,0 +1,175 @@
+import type { Mind } from '../../agents/thinking/assignment.ts'
+import type { AgentId } from '../../agents/values.ts'
+import type { Agent } from '../../effects/brains/agents/agent.ts'
+import { AGENTS } from '../../effects/brains/agents/agent-catalog.ts'
+import type { ApiModelChoice, ApiProvider } from '../../effects/brains/api-model.ts'
+import { type ConfiguredPrices, dearestPrices } from '../../effects/brains/price.ts'
+import { type BrainOutline, outlineBrain, ROLES, type ThinkingRole } from './brain-outline.ts'
+import type { ListedModel } from './model-choice.ts'
+import { chooseModel, type Listing, type ModelAnswer } from './model-list.ts'
+import type { Environment } from './place.ts'
+import type { SlipwayConfig } from './settings/defaults.ts'
+import type { CoderEntry } from './settings/schema.ts'
+
+/** A brain to open: data, and of secrets only the key that its provider wants. */
+export type BrainPlan = {
+  readonly contextTokens: number
+  readonly outputTokensMax: number
+  readonly prices: ConfiguredPrices | undefined
+} & (
+  | { readonly kind: 'scripted'; readonly file: string }
+  | { readonly kind: 'agent'; readonly agent: Agent; readonly model: string | undefined }
+  | { readonly kind: 'api'; readonly choice: ApiModelChoice }
+)
+
+export type BrainsResult =
+  | { readonly ok: true; readonly brains: Readonly<Record<ThinkingRole, BrainPlan>> }
+  | { readonly ok: false; readonly problems: readonly string[] }
+
+/** What is taken where neither the user nor the provider says how much a model can hold. */
+const CONTEXT_TOKENS = 128_000
+/** More costs more with every turn, and on the user's own machine more than its memory. */
+const CONTEXT_TOKENS_MAX = 200_000
+const OLLAMA_CONTEXT_TOKENS_MAX = 32_768
+const OUTPUT_TOKENS_MAX = 16_000
+
+const WAYS_OUT = [
+  'No model is configured.',
+  'Set the key of a provider in the environment: ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY;',
+  'or start Ollama on this machine, with a model that calls tools;',
+  'or name a provider, and the variable with its key, under models.default in slipway.config.yaml.',
+].join('\n')
+
+/**
+ * Finds out which brain each role has. Asks a provider for its models where none is named; nothing
+ * else leaves the machine. Throws a usage error about a bad variable.
+ */
+export async function resolveBrains(
+  config: SlipwayConfig,
+  environment: Environment,
+): Promise<BrainsResult> {
+  const asked = new Map<string, Promise<ModelAnswer>>()
+  const ask = (listing: Listing) => {
+    const key = JSON.stringify(listing)
+    const answer = asked.get(key) ?? chooseModel(listing)
+    asked.set(key, answer)
+    return answer
+  }
+  const outlines = ROLES.map((role) => outlineBrain(role, config, environment))
+  const plans = await Promise.all(outlines.map((outline) => planBrain(outline, environment, ask)))
+  const problems = plans.filter((plan) => typeof plan === 'string')
+  const [pm, architect, coder] = plans.filter((plan) => typeof plan !== 'string')
+  if (pm === undefined || architect === undefined || coder === undefined) {
+    return { ok: false, problems: [...new Set(problems)] }
+  }
+  return { ok: true, brains: { pm, architect, coder } }
+}
+
+/** What an agent is told about a brain, under the name that the brain is opened with. */
+export async function toMind(plan: BrainPlan, brain: string, ledger: AgentId): Promise<Mind> {
+  const { contextTokens, outputTokensMax } = plan
+  return { brain, contextTokens, outputTokensMax, price: await priceCard(plan), ledger }
+}
+
+async function priceCard(plan: BrainPlan): Promise<Mind['price']> {
+  const { contextTokens, prices: configured } = plan
+  // A script asks nobody.
+  if (plan.kind === 'scripted') return { inputPerMillion: 0, outputPerMillion: 0 }
+  const { provider, model } =
+    plan.kind === 'api' ? plan.choice : { provider: 'openai-compatible' as const, model: '' }
+  return (await dearestPrices(provider, model, contextTokens, { configured })) ?? null
+}
+
+/** The plan, or what stands in its way. */
+async function planBrain(
+  outline: BrainOutline,
+  environment: Environment,
+  ask: (listing: Listing) => Promise<ModelAnswer>,
+): Promise<BrainPlan | string> {
+  const { entry, from } = outline
+  if (outline.kind === 'scripted') {
+    return { kind: 'scripted', file: outline.file, ...sizesOf(entry, undefined) }
+  }
+  if (outline.kind === 'agent') {
+    return {
+      kind: 'agent',
+      agent: agentOf(entry),
+      model: entry.model,
+      ...sizesOf(entry, undefined),
+    }
+  }
+  const isKnown = outline.kind === 'api'
+  if (isKnown && outline.missingKey.length > 0) {
+    return `${from}: the environment variable ${outline.missingKey.join(' or ')} is not set. Set it to your key for ${outline.provider}.`
+  }
+  const provider = isKnown ? outline.provider : 'ollama'
+  const variable = isKnown ? outline.keyVariable : null
+  const apiKey = variable === null ? '' : (environment[variable]?.trim() ?? '')
+  const { baseUrl } = outline
+  if (isKnown && outline.model !== null) {
+    const listed = { id: outline.model }
+    return planModel({ provider, baseUrl, apiKey }, entry, listed)
+  }
+  const answer = await ask({ provider, baseUrl, apiKey })
+  if (answer.ok) {
+    const listed = outline.model === null ? answer.model : { id: outline.model }
+    return planModel({ provider, baseUrl, apiKey }, entry, listed)
+  }
+  if (!isKnown) return `${WAYS_OUT}\n(Ollama was asked at ${baseUrl}: ${answer.reason}.)`
+  return `${from}: ${provider} could not be asked for its models at ${baseUrl}: ${answer.reason}. Mend that, or name one: SLIPWAY_MODEL, or model in the configuration.`
+}
+
+function planModel(
+  { provider, baseUrl, apiKey }: Listing,
+  entry: CoderEntry,
+  listed: ListedModel,
+): BrainPlan {
+  const sizes = sizesOf(entry, listed, provider)
+  const { contextTokens } = sizes
+  const choice: ApiModelChoice =
+    provider === 'ollama'
+      ? { provider, baseUrl, apiKey, model: listed.id, contextTokens }
+      : { provider, baseUrl, apiKey, model: listed.id }
+  return { kind: 'api', choice, ...sizes }
+}
+
+function sizesOf(
+  { contextTokens, outputTokens, prices }: CoderEntry,
+  listed: ListedModel | undefined,
+  provider?: ApiProvider,
+): Pick<BrainPlan, 'contextTokens' | 'outputTokensMax' | 'prices'> {
+  const isLocal = provider === 'ollama'
+  const most = isLocal ? OLLAMA_CONTEXT_TOKENS_MAX : CONTEXT_TOKENS_MAX
+  const context = contextTokens ?? Math.min(listed?.contextTokens ?? CONTEXT_TOKENS, most)
+  const output = Math.min(listed?.outputTokens ?? OUTPUT_TOKENS_MAX, OUTPUT_TOKENS_MAX)
+  return {
+    contextTokens: context,
+    outputTokensMax: outputTokens ?? Math.min(output, Math.floor(context / 2)),
+    prices: prices && readPrices(prices),
+  }
+}
+
+function readPrices({ input, cached, cacheWrite, output }: NonNullable<CoderEntry['prices']>) {
+  return {
+    input,
+    output,
+    ...(cached === undefined ? {} : { cached }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+  }
+}
+
+/** One that is known by name, or the user's own command. */
+function agentOf({ agent }: CoderEntry): Agent {
+  if (typeof agent === 'string') return AGENTS[agent]
+  if (agent === undefined) throw new Error('the entry has no agent')
+  const { command, variables = [], hosts = [] } = agent
+  const [program = '', ...args] = command
+  return {
+    name: program.split('/').at(-1) ?? program,
+    acp: { argv: [program, ...args] },
+    variables,
+    addresses: [],
+    home: [],
+    hosts,
+  }
+}

@@ -1,0 +1,196 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { DEFAULT_LIMITS, ledgerOf } from '../../agents/team/protocol.ts'
+import type { EffectId } from '../../agents/values.ts'
+import type { Usage } from '../../effects/brains/brain.ts'
+import { readScenario } from '../../effects/brains/scenario.ts'
+import { openScriptedBrain } from '../../effects/brains/scripted-brain.ts'
+import { chooseIsolation } from '../../effects/sandbox/choose-isolation.ts'
+import { openTeam, type RunStart, type Team } from '../engine/team.ts'
+import { EXIT_CODE } from '../exit-code.ts'
+import { styleFor } from '../style.ts'
+import { gatherEvidence } from '../view/evidence.ts'
+import { printEvidence } from '../view/evidence-text.ts'
+import { printMoney } from '../view/figures.ts'
+import { followRun } from '../view/follow.ts'
+import { journalSource } from '../view/run-source.ts'
+import type { QuestionView, RunView } from '../view/run-view.ts'
+
+export interface DemoOptions {
+  readonly json?: true
+}
+
+// Beside this file, and beside the folder of the chunk that it is bundled into.
+const FOLDER = new URL('../demo/', import.meta.url)
+const RUN = 'demo'
+const TESTS = { argv: ['node', '--test'], reason: 'the demo says so' } as const
+const CODERS = 4
+
+/** How long the demo waits for somebody to answer before it does so itself. */
+const ANSWER_AFTER_MS = 2_500
+
+/** What the model would cost, in dollars for a million tokens of input and of output. */
+const PRICES = { input: 3, output: 15 }
+
+const run = promisify(execFile)
+
+/** `slipway demo`: a whole run on a small repository, in which only the model is scripted. */
+export async function demo({ json }: DemoOptions): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'slipway-demo-'))
+  const repository = join(folder, 'tally')
+  await makeRepository(repository)
+  const talk = process.stderr
+  const style = styleFor(talk)
+  talk.write(`${style.bold('slipway demo')}: seven stories on a small repository, ${repository}\n`)
+  talk.write('Everything is real but the model: clones, edits, tests, reviews, merges.\n')
+  const team = await openDemoTeam(join(repository, '.slipway'))
+  talk.write(style.dim(`${team.isolation.description}\n\n`))
+  const interrupted = new AbortController()
+  const interrupt = () => interrupted.abort()
+  process.once('SIGINT', interrupt)
+  try {
+    await team.start(await startOf(repository))
+    const view = await followRun(journalSource(team.journal), RUN, {
+      as: talk.isTTY && !json ? 'board' : 'lines',
+      out: talk,
+      hint: 'Ctrl-C leaves the demo',
+      signal: interrupted.signal,
+      onView: answerWhenDue(team, talk),
+    })
+    if (interrupted.signal.aborted) return EXIT_CODE.interrupted
+    return await report(team, view, repository, json ?? false)
+  } finally {
+    process.off('SIGINT', interrupt)
+    await team.close()
+  }
+}
+
+async function makeRepository(repository: string): Promise<void> {
+  await cp(new URL('repository/', FOLDER), repository, { recursive: true })
+  const identity = ['-c', 'user.name=Slipway demo', '-c', 'user.email=demo@slipway.invalid']
+  const git = (...args: string[]) => run('git', [...identity, ...args], { cwd: repository })
+  await git('init', '--quiet', '--initial-branch=main')
+  await git('add', '--all')
+  await git('commit', '--quiet', '--message', 'Count characters')
+}
+
+async function openDemoTeam(stateFolder: string): Promise<Team> {
+  const file = new URL('scenario.yaml', FOLDER)
+  const scenario = readScenario(await readFile(file, 'utf8'), 'scenario.yaml')
+  if (!scenario.ok) throw new Error(scenario.problems.join('\n'))
+  const startedMs = Date.now()
+  return openTeam({
+    stateFolder,
+    openIsolation: (processes) => chooseIsolation(processes, { stateFolder }),
+    openBrains: async () => ({
+      brains: {
+        scripted: { brain: openScriptedBrain(scenario.scenario), service: 'model', priceOf },
+      },
+      // The outage of the demo is over after a moment.
+      services: { model: { probe: async () => Date.now() - startedMs > 1_000 } },
+    }),
+    hosts: [],
+    testCommands: [TESTS],
+    testTimeoutMs: 60_000,
+    secrets: [],
+    suspension: { probeIntervalMs: 1_500 },
+    thinkAttemptsMax: 2,
+  })
+}
+
+async function priceOf({ inputTokens, cachedTokens, outputTokens }: Usage): Promise<number> {
+  const cached = cachedTokens ?? 0
+  const fresh = (inputTokens ?? 0) - cached
+  return Math.ceil(
+    fresh * PRICES.input + (cached * PRICES.input) / 10 + (outputTokens ?? 0) * PRICES.output,
+  )
+}
+
+async function startOf(repository: string): Promise<RunStart> {
+  const mind = {
+    brain: 'scripted',
+    contextTokens: 100_000,
+    outputTokensMax: 4_096,
+    price: { inputPerMillion: PRICES.input * 1e6, outputPerMillion: PRICES.output * 1e6 },
+    ledger: ledgerOf(RUN),
+  }
+  return {
+    id: RUN,
+    repository,
+    settings: {
+      run: RUN,
+      target: 'main',
+      minds: { pm: mind, architect: mind, coder: mind },
+      limits: { ...DEFAULT_LIMITS, codingTurns: 4 },
+      planReview: 'model',
+      tests: { commands: [{ argv: [...TESTS.argv] }] },
+    },
+    spec: {
+      document: await readFile(new URL('spec.md', FOLDER), 'utf8'),
+      preview: 'auto',
+      isWish: false,
+    },
+    coders: CODERS,
+    architects: 2,
+    revisions: { coder: 'F', architect: 'I' },
+    budget: { run: { microdollarsMax: 5_000_000 }, story: {}, allowUnpriced: false },
+  }
+}
+
+/** Answers what only a human may answer, when no human has after a moment. */
+function answerWhenDue(team: Team, talk: NodeJS.WriteStream): (view: RunView) => void {
+  const answered = new Set<string>()
+  const isDue = ({ id, askedMs }: QuestionView) =>
+    !answered.has(id) && Date.now() - askedMs > ANSWER_AFTER_MS
+  return ({ questions }) => {
+    for (const question of questions.filter(isDue)) {
+      answered.add(question.id)
+      const [choice = 'go on'] = question.choices
+      void team.runtime.answer(question.id as EffectId, { choice, text: choice })
+      if (!talk.isTTY) talk.write(`          the demo answers for you: ${choice}\n`)
+    }
+  }
+}
+
+async function report(
+  team: Team,
+  view: RunView,
+  repository: string,
+  json: boolean,
+): Promise<number> {
+  const evidence = await gatherEvidence(journalSource(team.journal), RUN)
+  const { mirror } = team.repositories
+  const { stdout } = await run('git', ['-C', mirror, 'log', '--oneline', '--no-decorate', 'main'])
+  const isDone = view.status === 'done' && evidence.isComplete
+  if (json) {
+    const commits = stdout.trim().split('\n')
+    const data = { status: view.status, isComplete: evidence.isComplete, evidence, commits }
+    process.stdout.write(`${JSON.stringify({ ...data, spent: view.spent, repository }, null, 2)}\n`)
+    return isDone ? EXIT_CODE.done : EXIT_CODE.failed
+  }
+  const style = styleFor(process.stdout)
+  const price = `$${PRICES.input} and $${PRICES.output} for a million tokens`
+  process.stdout.write(
+    [
+      '',
+      printEvidence(evidence, style, process.stdout.columns ?? 100),
+      '',
+      style.bold('Commits on main'),
+      stdout.trimEnd(),
+      '',
+      `It would have cost ${printMoney(view.spent)} with a model at ${price}.`,
+      isDone ? style.good('Done: every criterion is shown.') : style.warn('Not done.'),
+      '',
+      'Look at it:',
+      `  git -C ${repository} fetch .slipway/git/mirror.git main:tally-done`,
+      `  slipway replay ${RUN} --state ${join(repository, '.slipway')}`,
+      'Then, in a repository of your own:',
+      '  slipway init',
+      '',
+    ].join('\n'),
+  )
+  return isDone ? EXIT_CODE.done : EXIT_CODE.failed
+}

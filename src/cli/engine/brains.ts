@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises'
+import type { Brain, Usage } from '../../effects/brains/brain.ts'
+import type { Isolation } from '../../effects/sandbox/sandbox.ts'
+import type { NamedBrain } from '../../effects/thinking/think-handler.ts'
+import type { Service } from '../../runtime/effect-handler.ts'
+import type { BrainPlan } from '../config/brains.ts'
+import type { Environment } from '../config/place.ts'
+import { UsageError } from '../usage-error.ts'
+import type { OpenedBrains } from './team.ts'
+
+/** How long a turn may take. A local model may think for minutes before its first word. */
+const TIMEOUTS = { firstTokenMs: 300_000, idleMs: 180_000, totalMs: 1_800_000 }
+/** An agent works for as long as a state does. */
+const AGENT_TIMEOUTS = { firstTokenMs: 300_000, idleMs: 600_000, totalMs: 7_200_000 }
+const AGENT_BUDGET = { stepsMax: 500, updatesMax: 200_000 }
+
+/** How many calls of one provider are under way at once. */
+const CALLS_AT_ONCE_MAX = 16
+
+/** Where brains are opened. */
+export interface BrainGround {
+  readonly isolation: Isolation
+  readonly stateFolder: string
+  readonly environment: Environment
+}
+
+/** Opens the brains of the roles; roles that have the same share its service. */
+export async function openBrains(
+  plans: Readonly<Record<string, BrainPlan>>,
+  ground: BrainGround,
+): Promise<OpenedBrains> {
+  const brains: Record<string, NamedBrain> = {}
+  const services: Record<string, Service> = {}
+  for (const [name, plan] of Object.entries(plans)) {
+    const service = serviceOf(plan)
+    brains[name] = { brain: await openBrain(plan, ground), service, priceOf: pricing(plan) }
+    services[service] = { concurrencyMax: CALLS_AT_ONCE_MAX, probe: await probing(plan) }
+  }
+  return { brains, services }
+}
+
+function serviceOf(plan: BrainPlan): string {
+  if (plan.kind === 'api') return `${plan.choice.provider} ${plan.choice.baseUrl ?? ''}`.trim()
+  return plan.kind === 'agent' ? plan.agent.name : 'scripted'
+}
+
+async function openBrain(plan: BrainPlan, ground: BrainGround): Promise<Brain> {
+  switch (plan.kind) {
+    case 'api': {
+      const { openApiBrain } = await import('../../effects/brains/api-brain.ts')
+      return openApiBrain({ ...plan.choice, timeouts: TIMEOUTS })
+    }
+    case 'agent': {
+      const { agent, model } = plan
+      const options = { agent, ...ground, timeouts: AGENT_TIMEOUTS, budget: AGENT_BUDGET }
+      const { openAcpBrain } = await import('../../effects/brains/agents/acp-brain.ts')
+      return openAcpBrain(model === undefined ? options : { ...options, model })
+    }
+    case 'scripted':
+      return openScript(plan.file)
+  }
+}
+
+async function openScript(file: string): Promise<Brain> {
+  const { readScenario } = await import('../../effects/brains/scenario.ts')
+  const { openScriptedBrain } = await import('../../effects/brains/scripted-brain.ts')
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`the scenario cannot be read: ${error.message}`)
+  })
+  const read = readScenario(text, file)
+  if (!read.ok) throw new UsageError(read.problems.join('\n'))
+  return openScriptedBrain(read.scenario)
+}
+
+function pricing(plan: BrainPlan): NamedBrain['priceOf'] {
+  if (plan.kind === 'scripted') return async () => 0
+  if (plan.kind === 'agent') return async () => null
+  const { provider, model } = plan.choice
+  const { prices: configured } = plan
+  return async (usage: Usage) => {
+    const { priceOf } = await import('../../effects/brains/price.ts')
+    return (await priceOf(provider, model, usage, { configured })) ?? null
+  }
+}
+
+/** An agent is asked nothing without a turn: whether it is well shows in the next one. */
+async function probing(plan: BrainPlan): Promise<Service['probe']> {
+  if (plan.kind !== 'api') return async () => true
+  const { probeProvider } = await import('../../effects/brains/provider-probe.ts')
+  return (signal) => probeProvider(plan.choice, signal)
+}

@@ -1,0 +1,157 @@
+import { mkdtempSync } from 'node:fs'
+import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RunSource } from '../view/run-source.ts'
+import type { NewRun } from './configured-team.ts'
+
+/** What an engine does for other processes of the same user. */
+export interface Control extends RunSource {
+  start(run: NewRun): Promise<void>
+  answer(question: string, value: HumanAnswer): Promise<'accepted' | 'not_open'>
+  pause(run: string): Promise<void>
+  resume(run: string): Promise<void>
+  stop(run: string): Promise<void>
+  /** Says the human's word about a story: cut it, or try it again. */
+  tellStory(
+    run: string,
+    story: string,
+    type: string,
+  ): Promise<'accepted' | 'duplicate' | 'no_agent'>
+}
+
+/** What a human said. */
+export type HumanAnswer = { readonly choice: string; readonly text: string }
+
+/** Says where the engine of a state folder listens: a socket may have no long path. */
+const ADDRESS_FILE = 'engine.json'
+const BODY_BYTES_MAX = 4 * 1024 * 1024
+const SOCKET_PATH_BYTES_MAX = 100
+
+/** The calls that may be made; what is not here is refused. */
+const METHODS = [
+  'runs',
+  'agents',
+  'effects',
+  'rows',
+  'start',
+  'answer',
+  'pause',
+  'resume',
+  'stop',
+  'tellStory',
+] as const
+
+/** Offers an engine on a unix socket that only its user can open. */
+export async function serveControl(
+  stateFolder: string,
+  control: Control,
+): Promise<{ close(): Promise<void> }> {
+  const socket = socketPathFor(stateFolder)
+  await rm(socket, { force: true })
+  const server = createServer((incoming, response) => {
+    handle(control, incoming, response).catch((error: Error) => reply(response, 500, error.message))
+  })
+  await listen(server, socket)
+  await chmod(socket, 0o600)
+  const address = JSON.stringify({ socket, pid: process.pid })
+  await writeFile(join(stateFolder, ADDRESS_FILE), address, { mode: 0o600 })
+  return {
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await rm(join(stateFolder, ADDRESS_FILE), { force: true })
+      await rm(socket, { force: true })
+    },
+  }
+}
+
+function socketPathFor(stateFolder: string): string {
+  const beside = join(stateFolder, 'engine.sock')
+  if (Buffer.byteLength(beside) <= SOCKET_PATH_BYTES_MAX) return beside
+  return join(mkdtempSync(join(tmpdir(), 'slipway-engine-')), 'engine.sock')
+}
+
+function listen(server: Server, socket: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    const before = process.umask(0o077)
+    server.listen(socket, () => {
+      process.umask(before)
+      resolve()
+    })
+  })
+}
+
+async function handle(
+  control: Control,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const name = METHODS.find((method) => incoming.url === `/${method}`)
+  if (name === undefined || incoming.method !== 'POST') return reply(response, 404, 'no such call')
+  const args = JSON.parse(await readBody(incoming))
+  const call = control[name] as (...args: unknown[]) => Promise<unknown>
+  const value = await call(...args)
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ value: value ?? null }))
+}
+
+async function readBody(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of incoming) {
+    bytes += (chunk as Buffer).length
+    if (bytes > BODY_BYTES_MAX) throw new Error('the request is too large')
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function reply(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ error: message }))
+}
+
+/** The engine of a state folder, if one is running. */
+export async function connectControl(stateFolder: string): Promise<Control | undefined> {
+  const address = await readFile(join(stateFolder, ADDRESS_FILE), 'utf8').catch(() => undefined)
+  if (address === undefined) return undefined
+  const { socket } = JSON.parse(address) as { socket: string }
+  const call =
+    (name: string) =>
+    async (...args: unknown[]) =>
+      ask(socket, name, args)
+  const control = Object.fromEntries(METHODS.map((name) => [name, call(name)]))
+  const isThere = await ask(socket, 'runs', []).then(
+    () => true,
+    () => false,
+  )
+  return isThere ? (control as unknown as Control) : undefined
+}
+
+function ask(socket: string, name: string, args: readonly unknown[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const options = { socketPath: socket, path: `/${name}`, method: 'POST' }
+    const outgoing = request(options, (response) => {
+      readAnswer(response).then(resolve, reject)
+    })
+    outgoing.on('error', reject)
+    outgoing.end(JSON.stringify(args))
+  })
+}
+
+async function readAnswer(response: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk as Buffer)
+  const answer = JSON.parse(Buffer.concat(chunks).toString())
+  if (response.statusCode !== 200) throw new Error(answer.error)
+  return answer.value
+}

@@ -1,0 +1,253 @@
+import { join } from 'node:path'
+import { ledgerKeeper, OPEN_BOOKS } from '../../agents/ledger-keeper.ts'
+import { architect } from '../../agents/team/architect.ts'
+import { coder } from '../../agents/team/coder.ts'
+import { dispatcherRole } from '../../agents/team/dispatcher.ts'
+import { mergeQueueRole } from '../../agents/team/merge-queue.ts'
+import { pmRole } from '../../agents/team/pm.ts'
+import { SPEC_BROUGHT, type SpecBrought } from '../../agents/team/pm-case.ts'
+import {
+  agentIdOf,
+  dispatcherOf,
+  ledgerOf,
+  mergeQueueOf,
+  type TeamSettings,
+} from '../../agents/team/protocol.ts'
+import { storyRole } from '../../agents/team/story-agent.ts'
+import type { AgentId, EventId, Json, JsonObject, RunId } from '../../agents/values.ts'
+import type { BrainEvent } from '../../effects/brains/brain.ts'
+import type { Forge } from '../../effects/forge/forge.ts'
+import { type LocalForgeParts, openLocalForge } from '../../effects/forge/local-forge.ts'
+import { openPullRequestHandler } from '../../effects/forge/pull-request-handler.ts'
+import { type Git, openGit } from '../../effects/git/git.ts'
+import {
+  changeRefs,
+  openRepositories,
+  type Repositories,
+  readRef,
+  updateMirror,
+} from '../../effects/git/repositories.ts'
+import { mergeHandler } from '../../effects/merge/merge-handler.ts'
+import { openProcesses, type Processes } from '../../effects/process/processes.ts'
+import type { Isolation } from '../../effects/sandbox/sandbox.ts'
+import { loadStoriesHandler } from '../../effects/stories/load-stories-handler.ts'
+import { runTestsHandler } from '../../effects/testing/run-tests-handler.ts'
+import type { TestCommand } from '../../effects/testing/test-result.ts'
+import type { NamedBrain } from '../../effects/thinking/think-handler.ts'
+import { openThinking, type ThinkingEffects } from '../../effects/thinking/thinking-effects.ts'
+import { readDiff } from '../../effects/workspace/diff.ts'
+import {
+  checkpointHandler,
+  cleanUpHandler,
+  prepareWorkspaceHandler,
+} from '../../effects/workspace/workspace-handlers.ts'
+import { openWorkspaces, type Workspaces } from '../../effects/workspace/workspaces.ts'
+import { openBlobFiles } from '../../journal/blob-files.ts'
+import { openSqliteJournal } from '../../journal/sqlite/sqlite-journal.ts'
+import type { LedgerLimits } from '../../ledger/ledger.ts'
+import type { BlobStore } from '../../runtime/blobs.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import type { EffectHandler, Service } from '../../runtime/effect-handler.ts'
+import { openEmbeddedRuntime } from '../../runtime/embedded-runtime.ts'
+import type { Journal } from '../../runtime/journal.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import type { SuspensionPolicy } from '../../runtime/suspension.ts'
+
+/** What a team works with. */
+export interface TeamParts {
+  readonly stateFolder: string
+  readonly openIsolation: (processes: Processes) => Promise<Isolation>
+  /** Opens who thinks, once it is known how commands are confined. */
+  readonly openBrains: (isolation: Isolation) => Promise<OpenedBrains>
+  readonly hosts: readonly string[]
+  readonly testCommands?: readonly TestCommand[]
+  readonly testTimeoutMs: number
+  readonly secrets: readonly string[]
+  readonly onEvent?: (effect: string, event: BrainEvent) => void
+  readonly suspension?: Partial<SuspensionPolicy>
+  /** How often a turn is tried before its agent is suspended; five times unless said. */
+  readonly thinkAttemptsMax?: number
+  /** Where pull requests are; records on this machine when absent. Its service is `forge`. */
+  readonly openForge?: (parts: LocalForgeParts) => Promise<Forge>
+}
+
+/** Who thinks, and what that depends on, by the names that brains give. */
+export interface OpenedBrains {
+  readonly brains: Readonly<Record<string, NamedBrain>>
+  readonly services: Readonly<Record<string, Service>>
+}
+
+/** What one run is started with. */
+export interface RunStart {
+  readonly id: string
+  /** The user's repository, which is only read. */
+  readonly repository: string
+  readonly settings: TeamSettings
+  readonly spec: Omit<SpecBrought, 'settings'>
+  readonly coders: number
+  readonly architects: number
+  readonly revisions: { readonly coder: 'D' | 'F'; readonly architect: 'D' | 'I' }
+  readonly budget: LedgerLimits
+}
+
+/** Everything that works on the runs of one state folder, in this process. */
+export interface Team {
+  readonly runtime: Runtime
+  readonly journal: Journal
+  readonly blobs: BlobStore
+  readonly git: Git
+  readonly repositories: Repositories
+  readonly workspaces: Workspaces
+  readonly isolation: Isolation
+  /** Starts a run, or finds it started. */
+  start(run: RunStart): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens a team on a state folder, and goes on with what it was at. */
+export async function openTeam(parts: TeamParts): Promise<Team> {
+  const { stateFolder } = parts
+  const journal = await openSqliteJournal(stateFolder)
+  const processes = openProcesses(stateFolder)
+  await processes.endOrphans()
+  const git = openGit(processes)
+  const repositories = await openRepositories(git, stateFolder)
+  const workspaces = openWorkspaces(git, repositories, stateFolder)
+  const isolation = await parts.openIsolation(processes)
+  const folder = join(stateFolder, 'pull-requests')
+  const forge = await (parts.openForge ?? openLocalForge)({ git, repositories, folder })
+  const { brains, services } = await parts.openBrains(isolation)
+  const thinking = openThinking({ ...parts, brains, git, repositories, workspaces, isolation })
+  const blobs = openBlobFiles(join(stateFolder, 'blobs'))
+  const ground = { git, repositories, workspaces, isolation, forge, thinking, journal }
+  const runtime: Runtime = await openEmbeddedRuntime({
+    journal,
+    blobs,
+    roles: ROLES,
+    handlers: handlersOf(parts, ground, () => runtime),
+    answeredKinds: ['ask_human'],
+    services,
+    clock: systemClock,
+    newId: () => crypto.randomUUID(),
+    random: Math.random,
+    ...(parts.suspension && { suspension: parts.suspension }),
+  })
+  return {
+    runtime,
+    journal,
+    blobs,
+    git,
+    repositories,
+    workspaces,
+    isolation,
+    start: (run) => startRun(runtime, git, repositories, run),
+    async close() {
+      await runtime.close()
+      await thinking.close()
+      await processes.close()
+      await journal.close()
+    },
+  }
+}
+
+const ROLES = [
+  pmRole,
+  architect('D'),
+  architect('I'),
+  coder('D'),
+  coder('F'),
+  storyRole,
+  dispatcherRole,
+  mergeQueueRole,
+  ledgerKeeper,
+]
+
+interface Ground {
+  readonly git: Git
+  readonly repositories: Repositories
+  readonly workspaces: Workspaces
+  readonly isolation: Isolation
+  readonly forge: Forge
+  readonly thinking: ThinkingEffects
+  readonly journal: Journal
+}
+
+function handlersOf(
+  parts: TeamParts,
+  { git, repositories, workspaces, isolation, forge, thinking, journal }: Ground,
+  runtime: () => Runtime,
+): Readonly<Record<string, EffectHandler>> {
+  const { stateFolder, hosts, secrets } = parts
+  const tests = runTestsHandler({
+    openSandbox: (workspace) => isolation.open({ workspace, access: 'write', hosts }),
+    timeoutMs: parts.testTimeoutMs,
+    outputBytesMax: 1_000_000,
+    secrets,
+  })
+  const diffOf = (from: string, to: string) => readDiff(git, repositories, { from, to })
+  return {
+    ...thinking.handlers,
+    prepare_workspace: prepareWorkspaceHandler(workspaces, forge),
+    checkpoint: checkpointHandler(workspaces, diffOf),
+    clean_up: cleanUp(cleanUpHandler(workspaces), thinking),
+    run_tests: tests,
+    open_pull_request: openPullRequestHandler(forge),
+    merge: mergeHandler({ git, repositories, forge, stateFolder, tests }),
+    load_stories: loadStoriesHandler(runtime, journal),
+  }
+}
+
+/** A generation that leaves no workspace behind has nothing to clean up. */
+function cleanUp(workspaces: EffectHandler, { desks }: ThinkingEffects): EffectHandler {
+  return {
+    ...workspaces,
+    async run(effect, context) {
+      const { run, story } = (effect.input ?? {}) as JsonObject
+      if (typeof run !== 'string' || typeof story !== 'string') return { ok: true, value: null }
+      await desks.clear({ run, story })
+      return workspaces.run(effect, context)
+    },
+  }
+}
+
+async function startRun(
+  runtime: Runtime,
+  git: Git,
+  repositories: Repositories,
+  { id, repository, settings, spec, coders, architects, revisions, budget }: RunStart,
+): Promise<void> {
+  await updateMirror(git, repositories, repository)
+  await openTarget(git, repositories, settings.target)
+  const run = id as RunId
+  await runtime.createRun(run, { settings: settings as unknown as Json, revisions })
+  const make = (agent: AgentId, role: string) => runtime.createAgent({ id: agent, run, role })
+  const tell = (agent: AgentId, type: string, payload: unknown) =>
+    runtime.deliver({
+      id: `${id}:${type}` as EventId,
+      agent,
+      type,
+      payload: payload as Json,
+    })
+  await make(ledgerOf(id), 'ledger')
+  await tell(ledgerOf(id), OPEN_BOOKS, budget)
+  await make(dispatcherOf(id), 'dispatcher')
+  await make(mergeQueueOf(id), 'merge-queue')
+  for (let i = 1; i <= architects; i += 1) {
+    await make(agentIdOf(id, `architect-${i}`), `architect@${revisions.architect}`)
+  }
+  for (let i = 1; i <= coders; i += 1) {
+    await make(agentIdOf(id, `coder-${i}`), `coder@${revisions.coder}`)
+  }
+  const pm = agentIdOf(id, 'pm')
+  await make(pm, 'pm')
+  await tell(pm, SPEC_BROUGHT, { ...spec, settings } satisfies SpecBrought)
+}
+
+/** The branch that stories are merged into begins where the user's branch is. */
+async function openTarget(git: Git, { mirror }: Repositories, target: string): Promise<void> {
+  const ref = `refs/heads/${target}`
+  if ((await readRef(git, mirror, ref)) !== undefined) return
+  const tip = await readRef(git, mirror, `refs/origin/heads/${target}`)
+  if (tip === undefined) throw new Error(`the repository has no branch ${target}`)
+  await changeRefs(git, mirror, [{ ref, to: tip, from: null }])
+}

@@ -1,0 +1,152 @@
+import { type Command, Option } from 'commander'
+import type { AnswerOptions } from './answer.ts'
+import type { EngineOptions } from './engine-command.ts'
+import type { EvidenceOptions } from './evidence.ts'
+import type { LogsOptions } from './logs.ts'
+import type { RunOptions } from './run.ts'
+import type { StatusOptions } from './status.ts'
+import type { SteerOptions } from './steer.ts'
+import type { WatchOptions } from './watch.ts'
+
+const STATE = [
+  '--state <folder>',
+  'the state folder, .slipway in the repository unless named',
+] as const
+const RUN = ['[run]', 'the run; without one, the newest'] as const
+
+/** The commands that start runs, look at them and steer them. */
+export function addRunCommands(program: Command): void {
+  addStarting(program)
+  addLooking(program)
+  addSteering(program)
+}
+
+function withStartOptions(command: Command): Command {
+  return command
+    .option('--target <branch>', 'the branch to merge into; the one that is checked out otherwise')
+    .option('--detach', 'return at once; the run goes on')
+    .addOption(
+      new Option('--foreground', 'work in this process, for CI and containers').conflicts('detach'),
+    )
+    .option(...STATE)
+    .option('--json', 'data')
+}
+
+function addStarting(program: Command): void {
+  withStartOptions(
+    program
+      .command('run')
+      .description('build what a spec says: merged, tested code, with evidence')
+      .argument('<spec>', 'a Markdown file'),
+  ).action(async (spec: string, options: RunOptions) => {
+    const { run } = await import('./run.ts')
+    process.exitCode = await run(spec, options)
+  })
+
+  withStartOptions(
+    program
+      .command('interview')
+      .description('be asked what you want, and have it built')
+      .argument('[wish]', 'what it is about'),
+  ).action(async (wish: string | undefined, options: RunOptions) => {
+    const { interview } = await import('./run.ts')
+    process.exitCode = await interview(wish, options)
+  })
+
+  program
+    .command('engine', { hidden: true })
+    .requiredOption('--state <folder>')
+    .action(async (options: EngineOptions) => {
+      const { engineCommand } = await import('./engine-command.ts')
+      process.exitCode = await engineCommand(options)
+    })
+}
+
+function addLooking(program: Command): void {
+  program
+    .command('status')
+    .description('how a run stands')
+    .argument(...RUN)
+    .option(...STATE)
+    .option('--json', 'data')
+    .action(async (name: string | undefined, options: StatusOptions) => {
+      const { status } = await import('./status.ts')
+      process.exitCode = await status(name, options)
+    })
+
+  program
+    .command('watch')
+    .description('the live board of a run')
+    .argument(...RUN)
+    .option(...STATE)
+    .option('--json', 'data at the end')
+    .action(async (name: string | undefined, options: WatchOptions) => {
+      const { watch } = await import('./watch.ts')
+      process.exitCode = await watch(name, options)
+    })
+
+  program
+    .command('logs')
+    .description('what happened in a run, a line for each transition')
+    .argument(...RUN)
+    .option('-f, --follow', 'go on until the run is over')
+    .option(...STATE)
+    .option('--json', 'every row of the journal')
+    .action(async (name: string | undefined, options: LogsOptions) => {
+      const { logs } = await import('./logs.ts')
+      process.exitCode = await logs(name, options)
+    })
+
+  program
+    .command('evidence')
+    .description('for each criterion the stories, commits, and tests that show it')
+    .argument(...RUN)
+    .addOption(new Option('--html', 'a page').conflicts('json'))
+    .option(...STATE)
+    .option('--json', 'data')
+    .action(async (name: string | undefined, options: EvidenceOptions) => {
+      const { evidence } = await import('./evidence.ts')
+      process.exitCode = await evidence(name, options)
+    })
+}
+
+function addSteering(program: Command): void {
+  program
+    .command('answer')
+    .description('answer what only a human can; without words, see what is asked')
+    .argument('[words...]', 'the id of the question, if several are open, and the answer')
+    .option(...STATE)
+    .option('--json', 'data')
+    .action(async (words: string[], options: AnswerOptions) => {
+      const { answer } = await import('./answer.ts')
+      process.exitCode = await answer(words, options)
+    })
+
+  program
+    .command('retry')
+    .description('try a story again that failed for good')
+    .argument('<story>', 'its id')
+    .option(...STATE)
+    .option('--json', 'data')
+    .action(async (story: string, options: AnswerOptions) => {
+      const { retry } = await import('./answer.ts')
+      process.exitCode = await retry(story, options)
+    })
+
+  for (const [how, description] of [
+    ['pause', 'begin nothing new; what is under way ends'],
+    ['resume', 'go on with a run, also after a crash of the machine'],
+    ['stop', 'end what is under way at once; it can be resumed'],
+  ] as const) {
+    program
+      .command(how)
+      .description(description)
+      .argument(...RUN)
+      .option(...STATE)
+      .option('--json', 'data')
+      .action(async (name: string | undefined, options: SteerOptions) => {
+        const { steer } = await import('./steer.ts')
+        process.exitCode = await steer(how, name, options)
+      })
+  }
+}

@@ -1,0 +1,34 @@
+import { EXIT_CODE } from './exit-code.ts'
+import type { StateOptions } from './state-folder.ts'
+import { styleFor } from './style.ts'
+import { drawBoard } from './view/board.ts'
+import { readView } from './view/follow.ts'
+import { chooseRun } from './view/open-source.ts'
+
+export interface StatusOptions extends StateOptions {
+  readonly json?: true
+}
+
+/** `slipway status [run]`: the run as it is now. */
+export async function status(name: string | undefined, options: StatusOptions): Promise<number> {
+  const { source, run, close } = await chooseRun(name, options)
+  try {
+    const view = await readView(source, run)
+    const { stdout } = process
+    if (options.json) stdout.write(`${JSON.stringify(view, null, 2)}\n`)
+    else {
+      const lines = drawBoard(view, {
+        style: styleFor(stdout),
+        columns: stdout.columns ?? 160,
+        rows: Infinity,
+        nowMs: Date.now(),
+        news: [],
+        hint: '',
+      })
+      stdout.write(`${lines.join('\n').trimEnd()}\n`)
+    }
+    return view.status === 'waiting' ? EXIT_CODE.waiting : EXIT_CODE.done
+  } finally {
+    await close()
+  }
+}

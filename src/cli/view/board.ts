@@ -1,0 +1,134 @@
+import { printable } from '../printable.ts'
+import type { Style } from '../style.ts'
+import { printDuration, printMoney } from './figures.ts'
+import { type RunView, type StoryView, storiesLeft } from './run-view.ts'
+
+/** What the board is drawn with. */
+export interface BoardSettings {
+  readonly style: Style
+  readonly columns: number
+  readonly rows: number
+  readonly nowMs: number
+  /** The last things that happened, newest last. */
+  readonly news: readonly string[]
+  readonly hint: string
+}
+
+const MARKS: Readonly<Record<string, string>> = {
+  BLOCKED: '·',
+  READY: '○',
+  ASSIGNED: '●',
+  MERGED: '✔',
+  WAIVED: '–',
+  CUT: '✂',
+  FAILED: '✘',
+}
+
+/** A sequence that changes the style of what follows. */
+const STYLING = new RegExp(`(${'\x1b'}\\[[0-9;]*m)`)
+
+const BAR_CELLS = 24
+const NEWS_SHOWN = 6
+
+/** The run as lines that fit the terminal: stories, agents, spend, what is left, what is asked. */
+export function drawBoard(view: RunView, settings: BoardSettings): string[] {
+  const { style, columns, rows, nowMs, news, hint } = settings
+  const head = headLine(view, style, nowMs)
+  const questions = view.questions.flatMap(({ id, question, choices }) => [
+    style.warn(`? ${firstLine(question)}`),
+    style.dim(`  slipway answer ${id} ${choices.length > 0 ? choices.join('|') : '"…"'}`),
+  ])
+  const agents = agentLines(view, style)
+  const fixed = 4 + agents.length + questions.length + Math.min(news.length, NEWS_SHOWN) + 3
+  const stories = storyLines(view.stories, style, Math.max(3, rows - fixed))
+  const lines = [
+    head,
+    '',
+    ...stories,
+    '',
+    ...agents,
+    ...(questions.length > 0 ? ['', ...questions] : []),
+    '',
+    ...news.slice(-NEWS_SHOWN).map((line) => style.dim(line)),
+    style.dim(hint),
+  ]
+  return lines.map((line) => cut(line, columns)).slice(0, Math.max(1, rows - 1))
+}
+
+function headLine(view: RunView, style: Style, nowMs: number): string {
+  const { stories, spent, startedMs, status, run } = view
+  const left = storiesLeft(view)
+  const done = stories.length - left
+  const share = stories.length === 0 ? 0 : done / stories.length
+  const full = Math.round(share * BAR_CELLS)
+  const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)}`
+  const count = stories.length === 0 ? 'spec under review' : `${done} of ${stories.length} stories`
+  const time = printDuration(nowMs - startedMs)
+  const parts = [style.bold(printable(run)), status, `${bar} ${count}`, printMoney(spent), time]
+  return parts.join('  ')
+}
+
+function storyLines(stories: readonly StoryView[], style: Style, linesMax: number): string[] {
+  const isOver = ({ state }: StoryView) =>
+    state === 'MERGED' || state === 'CUT' || state === 'WAIVED'
+  const shown =
+    stories.length <= linesMax
+      ? stories
+      : [...stories.filter((story) => !isOver(story)), ...stories.filter(isOver)].slice(
+          0,
+          linesMax - 1,
+        )
+  const width = Math.max(0, ...shown.map(({ id }) => id.length))
+  const lines = shown.map((story) => {
+    const { id, title, state, coder, activity, attempts, dependsOn, failedDependencies } = story
+    const mark = MARKS[state] ?? '?'
+    const paint = state === 'MERGED' ? style.good : state === 'FAILED' ? style.warn : plain
+    const doing = coder === null ? '' : `${coder} ${activity ?? ''}`
+    const waits = state === 'BLOCKED' ? `waits for ${dependsOn.join(', ')}` : ''
+    const trouble = failedDependencies.length > 0 ? `failed: ${failedDependencies.join('; ')}` : ''
+    const again = attempts > 0 && state !== 'MERGED' ? `attempt ${attempts + 1}` : ''
+    const detail = [doing || state.toLowerCase(), again, trouble || waits]
+      .filter(Boolean)
+      .join(', ')
+    return `${paint(mark)} ${printable(id).padEnd(width)}  ${printable(title)}  ${style.dim(printable(detail))}`
+  })
+  const hidden = stories.length - shown.length
+  return hidden > 0 ? [...lines, style.dim(`  and ${hidden} more`)] : lines
+}
+
+const plain = (text: string) => text
+
+function agentLines({ agents }: RunView, style: Style): string[] {
+  const busy = agents.filter(({ state }) => state !== 'WAITING' && state !== 'DONE')
+  const idle = agents.length - busy.length
+  const lines = busy.map(({ id, state, story, turn, generation, isHalted }) => {
+    const what = [story, turn === null ? '' : `turn ${turn}`, isHalted ? 'halted' : '']
+    const detail = what.filter(Boolean).join(', ')
+    const again = generation > 1 ? style.dim(` #${generation}`) : ''
+    const paint = state === 'SUSPEND' || state === 'ERROR' || isHalted ? style.warn : plain
+    return `  ${printable(id).padEnd(12)} ${paint(state.padEnd(14))} ${style.dim(printable(detail))}${again}`
+  })
+  return idle > 0 ? [...lines, style.dim(`  ${idle} idle`)] : lines
+}
+
+function firstLine(text: string): string {
+  return printable(text.split('\n')[0] ?? '')
+}
+
+/** A line of at most so many columns; styles take none. */
+function cut(line: string, columns: number): string {
+  let width = 0
+  let out = ''
+  for (const part of line.split(STYLING)) {
+    if (part.startsWith('\x1b[')) {
+      out += part
+      continue
+    }
+    for (const character of part) {
+      if (width >= columns - 1) continue
+      out += character
+      width += 1
+    }
+  }
+  return out
+}

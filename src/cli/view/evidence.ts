@@ -1,0 +1,137 @@
+import type { StoryData } from '../../agents/team/story-agent.ts'
+import type { JsonObject } from '../../agents/values.ts'
+import type { AgentRecord, StoredRow } from '../../runtime/records.ts'
+import type { Criterion } from '../../stories/story.ts'
+import type { RunSource } from './run-source.ts'
+import { placeOf } from './run-view.ts'
+
+/** What shows that a criterion holds: the stories, their commits, and the tests at each. */
+export interface CriterionEvidence extends Criterion {
+  readonly verdict: 'shown' | 'not_shown' | 'waived'
+  readonly stories: readonly StoryEvidence[]
+}
+
+export interface StoryEvidence {
+  readonly id: string
+  readonly title: string
+  readonly state: string
+  readonly commit: string | null
+  readonly tests: TestEvidence | null
+}
+
+/** The test run on the very tree that became the target. */
+export interface TestEvidence {
+  readonly verdict: string
+  readonly message: string
+  readonly counts: {
+    readonly passed: number
+    readonly failed: number
+    readonly skipped: number
+  } | null
+  readonly commands: readonly string[]
+}
+
+export interface Evidence {
+  readonly run: string
+  readonly title: string
+  readonly isComplete: boolean
+  readonly criteria: readonly CriterionEvidence[]
+}
+
+const PAGE_ROWS = 2_000
+
+/** Gathers the evidence of a run out of its journal. Nothing is done without it. */
+export async function gatherEvidence(source: RunSource, run: string): Promise<Evidence> {
+  const agents = await source.agents(run)
+  const spec = specOf(agents)
+  const tests = await testsByCommit(source, run)
+  const stories = agents
+    .filter(({ id }) => placeOf(id).startsWith('story/'))
+    .flatMap((agent) => storyOf(agent, tests))
+  const criteria = spec.criteria.map((criterion) => judge(criterion, stories))
+  return {
+    run,
+    title: spec.title,
+    isComplete: criteria.length > 0 && criteria.every(({ verdict }) => verdict !== 'not_shown'),
+    criteria,
+  }
+}
+
+function specOf(agents: readonly AgentRecord[]): { title: string; criteria: readonly Criterion[] } {
+  const spec = agents.find(({ id }) => placeOf(id) === 'pm')?.data.spec as JsonObject | undefined
+  return {
+    title: String(spec?.title ?? 'no spec yet'),
+    criteria: (spec?.criteria ?? []) as unknown as readonly Criterion[],
+  }
+}
+
+type CoveringStory = StoryEvidence & { readonly criteria: readonly string[] }
+
+function storyOf(
+  { state, data }: AgentRecord,
+  tests: ReadonlyMap<string, TestEvidence>,
+): CoveringStory[] {
+  const { story, commit } = data as unknown as StoryData
+  if (story === undefined) return []
+  const at = commit ?? null
+  return [
+    {
+      id: story.id,
+      title: story.title,
+      state: state ?? 'null',
+      commit: at,
+      tests: at === null ? null : (tests.get(at) ?? null),
+      criteria: story.criteria.map(({ id }) => id),
+    },
+  ]
+}
+
+function judge(criterion: Criterion, stories: readonly CoveringStory[]): CriterionEvidence {
+  const covering = stories.filter(({ criteria }) => criteria.includes(criterion.id))
+  const isShown = ({ state, commit, tests }: StoryEvidence) =>
+    state === 'MERGED' && (commit === null || tests?.verdict === 'passed')
+  const isWaived = ({ state }: StoryEvidence) => state === 'WAIVED' || state === 'CUT'
+  const isFine = (story: StoryEvidence) => isShown(story) || isWaived(story)
+  const verdict =
+    covering.length === 0 || !covering.every(isFine)
+      ? 'not_shown'
+      : covering.some(isWaived)
+        ? 'waived'
+        : 'shown'
+  return { ...criterion, verdict, stories: covering.map(({ criteria: _, ...story }) => story) }
+}
+
+/** The gate's test run of every merge, by the commit that it let through. */
+async function testsByCommit(
+  source: RunSource,
+  run: string,
+): Promise<ReadonlyMap<string, TestEvidence>> {
+  const found = new Map<string, TestEvidence>()
+  for (let afterSeq = 0; ; ) {
+    const rows = await source.rows(run, afterSeq, PAGE_ROWS)
+    for (const row of rows) {
+      const merged = mergeIn(row)
+      if (merged !== undefined) found.set(merged.commit, merged.tests)
+    }
+    const last = rows.at(-1)
+    if (last === undefined) return found
+    afterSeq = last.seq
+  }
+}
+
+function mergeIn({ agentId, eventType, body }: StoredRow) {
+  if (placeOf(agentId) !== 'merge-queue' || eventType !== 'effect_finished') return undefined
+  const { result } = (body.payload ?? {}) as unknown as { result?: { value?: JsonObject } }
+  const { kind, commit, gate } = result?.value ?? {}
+  if (kind !== 'merged' || typeof commit !== 'string' || !gate) return undefined
+  const { verdict, message, counts, commands } = gate as JsonObject
+  const tests: TestEvidence = {
+    verdict: String(verdict),
+    message: String(message),
+    counts: (counts ?? null) as TestEvidence['counts'],
+    commands: ((commands ?? []) as readonly JsonObject[]).map(({ argv }) =>
+      ((argv ?? []) as readonly string[]).join(' '),
+    ),
+  }
+  return { commit, tests }
+}

@@ -1,0 +1,41 @@
+import { openSqliteJournalReader } from '../../journal/sqlite/sqlite-journal.ts'
+import { connectControl } from '../engine/control.ts'
+import { findPlace, type StateOptions } from '../state-folder.ts'
+import { UsageError } from '../usage-error.ts'
+import { journalSource, type RunSource } from './run-source.ts'
+
+/** A run that somebody asked about, and where to look at it. */
+export interface ChosenRun {
+  readonly source: RunSource
+  readonly run: string
+  close(): Promise<void>
+}
+
+/** Opens what a command looks at: the engine where one runs, else the journal as it is. */
+export async function openSource(
+  options: StateOptions,
+): Promise<{ readonly source: RunSource; close(): Promise<void> }> {
+  const { stateFolder } = findPlace(options)
+  const control = await connectControl(stateFolder)
+  if (control !== undefined) return { source: control, close: async () => {} }
+  const journal = await openSqliteJournalReader(stateFolder)
+  return { source: journalSource(journal), close: () => journal.close() }
+}
+
+/** The run of that name; without a name the newest. */
+export async function chooseRun(
+  name: string | undefined,
+  options: StateOptions,
+): Promise<ChosenRun> {
+  const { source, close } = await openSource(options)
+  const runs = await source.runs()
+  const found = name === undefined ? runs.at(-1) : runs.find(({ id }) => id === name)
+  if (found !== undefined) return { source, run: found.id, close }
+  await close()
+  const known = runs.length === 0 ? 'none' : runs.map(({ id }) => id).join(', ')
+  throw new UsageError(
+    name === undefined
+      ? 'There is no run yet. slipway run <spec> starts one.'
+      : `There is no run ${JSON.stringify(name)}. There are: ${known}.`,
+  )
+}

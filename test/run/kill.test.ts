@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { Random } from '../drill/random.ts'
+import { plainGit } from '../git/world.ts'
+import { makeUser } from './slipway.ts'
+
+/** The long setting is 100. */
+const KILLS = Number(process.env.SLIPWAY_RUN_KILLS ?? 4)
+
+/** What the spec of the demo comes to, however often it was interrupted. */
+const FILES = ['average', 'characters', 'describe', 'lines', 'sentences', 'top', 'words']
+
+test(`${KILLS} kills of the engine: every story is merged once, and the tree is the same`, async () => {
+  const seed = Date.now()
+  const random = new Random(seed)
+  console.log(`seed ${seed}`)
+  const trees = new Set<string>()
+  let kills = 0
+  while (kills < KILLS) {
+    const user = await makeUser()
+    try {
+      await user.slipway('run', '../spec.md', '--detach')
+      for (;;) {
+        const { stdout } = await user.slipway('status', '--json')
+        const view = JSON.parse(stdout)
+        if (view.status === 'done') break
+        if (view.status === 'failed') throw new Error(`seed ${seed}: ${stdout}`)
+        for (const { id, choices } of view.questions) {
+          await user.slipway('answer', id, choices[0] ?? 'go on')
+        }
+        await new Promise((resolve) => setTimeout(resolve, random.below(1_500)))
+        if (kills < KILLS && user.killEngine()) {
+          kills += 1
+          await user.slipway('resume')
+        }
+      }
+      const log = plainGit(`${user.state}/git/mirror.git`, 'log', '--format=%s', 'main').split('\n')
+      expect(new Set(log).size).toBe(log.length)
+      expect(log).toHaveLength(8)
+      trees.add(plainGit(`${user.state}/git/mirror.git`, 'rev-parse', 'main^{tree}'))
+      const names = plainGit(`${user.state}/git/mirror.git`, 'ls-tree', '--name-only', 'main:src')
+      expect(names.split('\n').map((name) => name.replace('.js', ''))).toEqual(FILES)
+      const replayed = await user.slipway(
+        'replay',
+        JSON.parse((await user.slipway('status', '--json')).stdout).run,
+      )
+      expect(replayed.stdout).toContain('Sound')
+    } finally {
+      await user.close()
+    }
+  }
+  expect(trees.size).toBe(1)
+  console.log(`${kills} kills`)
+}, 7_200_000)

@@ -1,0 +1,100 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { plainGit } from '../git/world.ts'
+import { begin, makeUser, type User } from './slipway.ts'
+
+let user: User
+
+beforeEach(async () => {
+  user = await makeUser()
+})
+
+afterEach(() => user.close())
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 600; i += 1) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  throw new Error('it did not come about')
+}
+
+test('a run that is left alone asks what only a human can answer, and is done after it', async () => {
+  const files = () => plainGit(user.repository, 'status', '--porcelain')
+  const head = plainGit(user.repository, 'rev-parse', 'HEAD')
+  const started = await user.slipway('run', '../spec.md', '--detach', '--json')
+  expect(started.code).toBe(0)
+  const { run } = JSON.parse(started.stdout)
+  await until(async () => (await user.slipway('answer')).code === 3)
+  const [question] = JSON.parse((await user.slipway('answer', '--json')).stdout)
+  expect(question).toMatchObject({
+    about: 'average',
+    choices: expect.arrayContaining(['no rounding']),
+  })
+  expect((await user.slipway('answer', question.id, 'one decimal place')).code).toBe(0)
+  await until(async () => {
+    const { stdout } = await user.slipway('status', run, '--json')
+    return JSON.parse(stdout).status === 'done'
+  })
+  const evidence = await user.slipway('evidence', run, '--json')
+  expect(evidence.code).toBe(0)
+  expect(JSON.parse(evidence.stdout)).toMatchObject({ isComplete: true })
+  const page = await user.slipway('evidence', run, '--html')
+  expect(page.stdout).toContain('<td class="shown">')
+  expect((await user.slipway('logs', run)).stdout).toContain('ESCALATED')
+  expect((await user.slipway('answer', question.id, 'late')).code).toBe(2)
+  expect((await user.slipway('replay', run)).stdout).toContain('Sound')
+  // The user's checkout is as it was, and the work is where they can fetch it.
+  expect(files()).toBe('')
+  expect(plainGit(user.repository, 'rev-parse', 'HEAD')).toBe(head)
+  plainGit(user.repository, 'fetch', '-q', '.slipway/git/mirror.git', 'main:done')
+  expect(plainGit(user.repository, 'log', '--format=%s', 'done').split('\n')).toHaveLength(8)
+  expect(statSync(join(user.state, 'journal.db')).mode & 0o077).toBe(0)
+}, 180_000)
+
+test('in the foreground the first Ctrl-C keeps everything, and the run goes on elsewhere', async () => {
+  const { child, ended, said } = begin(user, 'run', '../spec.md', '--foreground')
+  await until(async () => said().includes('story/words'))
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+  expect(said()).toContain('slipway resume')
+  expect(existsSync(join(user.state, 'engine.json'))).toBe(false)
+  expect((await user.slipway('resume')).code).toBe(0)
+  await until(async () => (await user.slipway('answer')).code === 3)
+  expect((await user.slipway('pause')).code).toBe(0)
+  expect(JSON.parse((await user.slipway('status', '--json')).stdout).status).toBe('paused')
+  expect((await user.slipway('stop')).code).toBe(0)
+  expect(JSON.parse((await user.slipway('status', '--json')).stdout).status).toBe('stopped')
+}, 180_000)
+
+test.each([
+  [['run', 'nothing.md'], /no such file/],
+  [['run', '../spec.md', '--target', 'nowhere'], /no branch nowhere/],
+  [['status', 'nothing'], /no journal|no run/i],
+  [['answer', 'x'], /no journal|Nothing is asked/i],
+  [['retry', 'x'], /no journal|has failed/i],
+  [['run', '../spec.md', '--detach', '--foreground'], /cannot be used with/],
+])('%j is refused with what to do', async (args, message) => {
+  const { code, stderr } = await user.slipway(...args)
+  expect(code).toBeGreaterThan(0)
+  expect(stderr).toMatch(message)
+})
+
+test('a state folder that came with the repository is not used', async () => {
+  mkdirSync(user.state)
+  writeFileSync(join(user.state, 'x'), 'x')
+  plainGit(user.repository, 'add', '-f', '.slipway/x')
+  const { code, stderr } = await user.slipway('run', '../spec.md', '--foreground')
+  expect(code).toBe(2)
+  expect(stderr).toContain('came with the repository')
+})
+
+test('without a model there are three ways out', async () => {
+  delete user.env.SLIPWAY_SCENARIO
+  user.env.OLLAMA_HOST = 'http://127.0.0.1:9'
+  const { code, stderr } = await user.slipway('run', '../spec.md')
+  expect(code).toBe(1)
+  expect(stderr).toContain('ANTHROPIC_API_KEY')
+  expect(readFileSync(join(user.state, '.gitignore'), 'utf8')).toBe('*\n')
+}, 60_000)

@@ -1,0 +1,98 @@
+import { execFile, spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { plainGit } from '../git/world.ts'
+
+const BUNDLE = resolve('dist/slipway.js')
+const DEMO = resolve('src/cli/demo')
+
+/** What a command came to. */
+interface Done {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A user with a home and a repository of their own, at the command line. */
+export interface User {
+  readonly repository: string
+  readonly state: string
+  /** The environment that every command has; tests add to it. */
+  readonly env: Record<string, string>
+  slipway(...args: string[]): Promise<Done>
+  /** Ends the engine without a warning; says whether there was one. */
+  killEngine(): boolean
+  close(): Promise<void>
+}
+
+const CONFIG = `limits: { codingTurns: 4 }
+team: { coders: 4, architects: 2 }
+review: { plan: model }
+tests: { commands: [[node, --test]] }
+`
+
+/** Makes a user with the repository, the spec and the script of the demo. */
+export async function makeUser(): Promise<User> {
+  const scratch = mkdtempSync(join(tmpdir(), 'slipway-run-'))
+  const repository = join(scratch, 'tally')
+  const home = join(scratch, 'home')
+  mkdirSync(home)
+  cpSync(join(DEMO, 'repository'), repository, { recursive: true })
+  cpSync(join(DEMO, 'spec.md'), join(scratch, 'spec.md'))
+  writeFileSync(join(repository, 'slipway.config.yaml'), CONFIG)
+  plainGit(repository, 'init', '-q', '-b', 'main')
+  plainGit(repository, 'add', '-A')
+  plainGit(repository, 'commit', '-q', '-m', 'init')
+  const env: Record<string, string> = {
+    PATH: process.env.PATH ?? '',
+    HOME: home,
+    NO_COLOR: '1',
+    SLIPWAY_SCENARIO: join(DEMO, 'scenario.yaml'),
+  }
+  const state = join(repository, '.slipway')
+  const slipway = (...args: string[]) => execute(args, repository, env)
+  const killEngine = () => {
+    try {
+      const { pid } = JSON.parse(readFileSync(join(state, 'engine.json'), 'utf8'))
+      process.kill(pid, 'SIGKILL')
+      return true
+    } catch {
+      return false
+    }
+  }
+  await slipway('config', 'trust', '--yes')
+  return {
+    repository,
+    state,
+    env,
+    slipway,
+    killEngine,
+    async close() {
+      killEngine()
+      await new Promise((done) => setTimeout(done, 100))
+      rmSync(scratch, { recursive: true, force: true })
+    },
+  }
+}
+
+function execute(args: readonly string[], cwd: string, env: Record<string, string>): Promise<Done> {
+  return new Promise((done) => {
+    const options = { cwd, env, maxBuffer: 1e8, timeout: 120_000 }
+    execFile(process.execPath, [BUNDLE, ...args], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : Number(error.code ?? -1)
+      done({ code, stdout, stderr })
+    })
+  })
+}
+
+/** A command that is left running, with what it has said so far. */
+export function begin(user: User, ...args: string[]) {
+  const child = spawn(process.execPath, [BUNDLE, ...args], { cwd: user.repository, env: user.env })
+  const said: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => said.push(String(chunk)))
+  }
+  const ended = new Promise<number | null>((done) => child.once('close', done))
+  return { child, ended, said: () => said.join('') }
+}

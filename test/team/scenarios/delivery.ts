@@ -1,0 +1,125 @@
+import { expect } from 'vitest'
+import { FILES } from '../parts.ts'
+import {
+  APPROVE,
+  CONFLICTED,
+  DONE,
+  PLAIN,
+  PLAN,
+  reply,
+  story,
+  submit,
+  TESTS_FAIL,
+  working,
+  write,
+  writes,
+} from '../replies.ts'
+import { ALL, BOTH, scenario } from '../scenario.ts'
+
+scenario('a spec becomes merged code', ALL, async (open) => {
+  const stories = [story('hello'), story('bye', { criteria: ['2'], depends_on: ['hello'] })]
+  const world = await open({
+    replies: [submit(...stories), writes('hello'), writes('bye'), ...PLAIN],
+    coders: 2,
+  })
+  const agents = await world.untilOver()
+  expect(world.log()).toEqual(['Add bye', 'Add hello', 'init'])
+  expect(world.target('hello.sh')).toBe('echo hello')
+  expect(agents.get('pm')?.state).toBe('DONE')
+  for (const name of ['hello', 'bye']) expect(agents.get(`story/${name}`)?.state).toBe('MERGED')
+})
+
+const two = [story('a'), story('b', { criteria: ['2'] })]
+/** Both stories begin before one of them is merged. */
+const both = (text: (name: string) => readonly object[]) =>
+  ['a', 'b'].map((name) =>
+    reply(
+      { role: 'coder', state: 'CODING', story: name, turn: 1, contains: 'Implement this' },
+      ...text(name),
+    ),
+  )
+
+scenario('two stories that change the same line are brought together', ALL, async (open) => {
+  const mended = [write('list.txt', 'a\nb\n'), write('tests/list.sh', 'grep -q a list.txt\n')]
+  const world = await open({
+    replies: [
+      submit(...two),
+      ...both((name) => [write('list.txt', `${name}\n`), { wait_ms: 300 }]),
+      working({ ...CONFLICTED, turn: 1 }, ...mended),
+      ...PLAIN,
+    ],
+    coders: 2,
+  })
+  await world.untilOver()
+  expect(world.target('list.txt')).toBe('a\nb')
+  expect(world.log().toSorted()).toEqual(['Add a', 'Add b', 'init'])
+  const moves = [...(await world.moves('coder-1')), ...(await world.moves('coder-2'))]
+  expect(moves.filter((move) => move.includes('merge_conflicted'))).toHaveLength(1)
+})
+
+scenario('two stories that are green alone and red together are mended', ALL, async (open) => {
+  const other = { a: 'b', b: 'a' } as Readonly<Record<string, string>>
+  const world = await open({
+    replies: [
+      submit(...two),
+      ...both((name) => [
+        write(`${name}.sh`, 'true\n'),
+        write(`tests/${name}.sh`, `test ! -e ${other[name]}.sh\n`),
+        { wait_ms: 300 },
+      ]),
+      working(
+        { contains: 'Merged with the target, the tests fail', turn: 1 },
+        ...['a', 'b'].map((name) => write(`tests/${name}.sh`, 'true\n')),
+      ),
+      ...PLAIN,
+    ],
+    coders: 2,
+  })
+  await world.untilOver()
+  expect(world.log().toSorted()).toEqual(['Add a', 'Add b', 'init'])
+  for (const name of ['a', 'b']) expect(world.target(`tests/${name}.sh`)).toBe('true')
+})
+
+scenario('no test is a failure, however green the exit code', BOTH, async (open, { coder }) => {
+  const world = await open({
+    replies: [
+      submit(story('hello', { criteria: ['1', '2'] })),
+      writes('hello'),
+      working({ ...TESTS_FAIL, turn: 1 }, write('test.sh', 'echo 1..1; echo "ok 1 - it greets"\n')),
+      PLAN,
+      DONE,
+      APPROVE,
+    ],
+    files: { ...FILES, 'test.sh': 'true\n' },
+    tests: { commands: [{ argv: ['sh', 'test.sh'] }], requireReport: true },
+  })
+  await world.untilOver()
+  const mending = coder === 'F' ? 'FIXING' : 'CODING'
+  expect(await world.moves('coder-1')).toContain(`TESTING tests_failed ${mending}`)
+  expect(world.log()).toEqual(['Add hello', 'init'])
+})
+
+scenario('devops stories come first', BOTH, async (open) => {
+  const stories = [story('a'), story('b', { criteria: ['2'] }), story('image', { kind: 'devops' })]
+  const world = await open({
+    replies: [submit(...stories), writes('a'), writes('b'), writes('image'), ...PLAIN],
+  })
+  await world.untilOver()
+  expect(world.log()).toEqual(['Add b', 'Add a', 'Add image', 'init'])
+})
+
+scenario('stories that expect the same files are kept apart', BOTH, async (open) => {
+  const shared = { expected_files: ['list.txt'] }
+  const world = await open({
+    replies: [
+      submit(story('a', shared), story('b', { ...shared, criteria: ['2'] })),
+      ...both((name) => [write('list.txt', `${name}\n`), write(`tests/${name}.sh`, 'true\n')]),
+      ...PLAIN,
+    ],
+    coders: 2,
+  })
+  await world.untilOver()
+  expect(world.log()).toEqual(['Add b', 'Add a', 'init'])
+  const moves = [...(await world.moves('coder-1')), ...(await world.moves('coder-2'))]
+  expect(moves.filter((move) => move.includes('merge_conflicted'))).toEqual([])
+})
