@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { show } from '../scripts/shell.ts'
+import { dispatchCost } from './cases/dispatch.ts'
 import { idleCost } from './cases/idle.ts'
 import { journalRate } from './cases/journal.ts'
 import { packageSize } from './cases/package.ts'
@@ -19,6 +20,7 @@ const CASES: Readonly<Record<string, BenchmarkCase>> = {
   package: packageSize,
   workspace: workspaceCost,
   turn: turnaround,
+  dispatch: dispatchCost,
 }
 
 /** Installs the peers unless exactly the pinned versions are there. */

@@ -4,6 +4,7 @@ import type { LedgerLimits } from '../ledger/ledger.ts'
 import {
   CLOSE_STORY,
   ledgerKeeper,
+  OPEN_BOOKS,
   RESERVE_SPENDING,
   SETTLE_SPENDING,
   SPENDING_GRANTED,
@@ -80,6 +81,27 @@ test('a story that is closed leaves its total in the run, and nothing else', () 
   expect(data().run).toMatchObject({ spent: { inputTokens: 50 }, reserved: { inputTokens: 0 } })
   settle('a', 5)
   expect(data().run).toMatchObject({ spent: { inputTokens: 50 }, reserved: { inputTokens: 0 } })
+})
+
+test('a run that has used up what it may is shown as such, until it gets more', () => {
+  const view = (state: string, run: object) => ({
+    id: 'l' as AgentId,
+    state,
+    origin: null,
+    data: { ...ledgerKeeper.initialData, limits: limits({ run }) as unknown as Json },
+    generation: 1,
+    seq: 1,
+  })
+  const payload = { agent: 'a', story: 's1', amounts: tokens(11) } as unknown as Json
+  const event = { id: 'e', type: RESERVE_SPENDING, payload, atMs: 0 }
+  const { handle } = ledgerKeeper
+  expect(handle(view('OPEN', { tokensMax: 10 }), event).move?.to).toBe('SPENT')
+  expect(handle(view('OPEN', { tokensMax: 11 }), event).move).toBeUndefined()
+  // What fits the limits is granted in either state.
+  const inSpent = handle(view('SPENT', { tokensMax: 11 }), event)
+  expect(inSpent.send?.map(({ type }) => type)).toEqual([SPENDING_GRANTED])
+  const more = { id: 'e', type: OPEN_BOOKS, payload: limits({}) as unknown as Json, atMs: 0 }
+  expect(handle(view('SPENT', {}), more).move).toEqual({ event: 'budget_granted', to: 'OPEN' })
 })
 
 test('the row of a call holds what changed, however many stories there are', () => {

@@ -49,9 +49,7 @@ const REMEDIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'dispatcher@1': {
     'no-failure-state table': `Handing out asks for no service; the queue is in the journal. ${NO_WORK}`,
   },
-  'merge-queue@1': {
-    'no-failure-exit WAITING': 'Nothing is under way here that could fail.',
-  },
+  'merge-queue@1': {},
   'ledger@1': {
     'no-failure-state table': `The books are in the journal and ask for no service. ${NO_WORK}`,
   },

@@ -46,6 +46,7 @@ test('bench package --json measures size, installation and start', () => {
 test.each([
   ['recover', ['start on 10,000 rows, ms', 'growth of the start with ten times the rows']],
   ['idle', undefined],
+  ['dispatch', ['time a story, 40 stories beside 20']],
 ])('bench %s --json --quick measures its goals', (name, goals) => {
   const report = JSON.parse(bench(name, '--json', '--quick').stdout)
   expect(report.name).toBe(name)

@@ -86,6 +86,12 @@ function execute(args: readonly string[], cwd: string, env: Record<string, strin
   })
 }
 
+/** The demo, for somebody with nothing but a home. */
+export function runDemo(home: string): Promise<Done> {
+  const env = { PATH: process.env.PATH ?? '', HOME: home, NO_COLOR: '1' }
+  return execute(['demo', '--json'], home, env)
+}
+
 /** A command that is left running, with what it has said so far. */
 export function begin(user: User, ...args: string[]) {
   const child = spawn(process.execPath, [BUNDLE, ...args], { cwd: user.repository, env: user.env })

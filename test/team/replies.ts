@@ -90,7 +90,6 @@ export const TESTS_FAIL = { contains: 'The tests fail on your work.' }
 export const REVIEWED = { contains: 'A reviewer read your change' }
 export const CONFLICTED = { contains: 'does not go together' }
 
-export const approves = (task: string) => judges(task, 'approved')
 export const judges = (task: string, verdict: string, ...points: readonly string[]) =>
   reply(
     { role: 'architect', contains: task },

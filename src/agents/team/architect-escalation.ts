@@ -44,7 +44,7 @@ export function afterHuman(c: Case, result: FinishedEffect['result']): Decision 
   const { request } = c.work
   const value = result.ok ? result.value : null
   const choice = String(fieldOf(value, 'choice') ?? '')
-  const feedback = String(fieldOf(value, 'text') ?? choice)
+  const feedback = String(fieldOf(value, 'text') || choice)
   const kind = request?.ask.kind ?? 'request'
   const isYes = kind === 'question' || (kind !== 'spec' && choice === 'approve')
   const status = choice === 'abandon' ? 'REJECTED' : isYes ? 'APPROVED' : 'NEEDS_CHANGES'

@@ -13,7 +13,14 @@ function run(coders: number) {
   let largest = 0
   const make = (id: string, role: Role) => {
     const state = role.machine.initial
-    const view = { id: id as AgentId, state, origin: null, data: role.initialData, generation: 1, seq: 0 }
+    const view = {
+      id: id as AgentId,
+      state,
+      origin: null,
+      data: role.initialData,
+      generation: 1,
+      seq: 0,
+    }
     agents.set(id, { role, view })
   }
   const tell = (to: string, type: string, payload: unknown = null) => {
@@ -46,7 +53,17 @@ function run(coders: number) {
       tell('r/dispatcher', 'stories_loaded', { count })
       for (let i = 0; i < count; i += 1) {
         make(`r/story/${i}`, storyRole)
-        const story = { id: String(i), title: '', description: '', criteria: [], dependsOn: [], expectedFiles: [], kind: 'app', estimate: 'small', ...given(i) }
+        const story = {
+          id: String(i),
+          title: '',
+          description: '',
+          criteria: [],
+          dependsOn: [],
+          expectedFiles: [],
+          kind: 'app',
+          estimate: 'small',
+          ...given(i),
+        }
         const settings = { run: 'r', limits: DEFAULT_LIMITS }
         tell(`r/story/${i}`, 'story_loaded', { story, dependents: [], settings })
       }
@@ -63,14 +80,17 @@ function run(coders: number) {
   }
 }
 
-test.each([1, 63, 64, 65, 200, 1_000])('%i stories that are ready at once are all merged', (count) => {
-  const team = run(4)
-  team.load(count)
-  for (let i = 0; i < count && team.busy.size > 0; i += 1) team.merge()
-  const states = Array.from({ length: count }, (_, i) => team.stateOf(`r/story/${i}`))
-  expect(new Set(states)).toEqual(new Set(['MERGED']))
-  expect(team.stateOf('r/dispatcher')).toBe('CLOSED')
-})
+test.each([1, 63, 64, 65, 200, 1_000])(
+  '%i stories that are ready at once are all merged',
+  (count) => {
+    const team = run(4)
+    team.load(count)
+    for (let i = 0; i < count && team.busy.size > 0; i += 1) team.merge()
+    const states = Array.from({ length: count }, (_, i) => team.stateOf(`r/story/${i}`))
+    expect(new Set(states)).toEqual(new Set(['MERGED']))
+    expect(team.stateOf('r/dispatcher')).toBe('CLOSED')
+  },
+)
 
 test('what the dispatcher holds does not grow with the stories', () => {
   const sizes = [200, 2_000].map((count) => {
@@ -110,7 +130,14 @@ test('every request gets an architect, in order, and each of them one at a time'
   const { handle } = dispatcherRole
   let data = dispatcherRole.initialData
   const tell = (type: string, payload: Json) => {
-    const view = { id: 'r/dispatcher' as AgentId, state: 'OPEN', origin: null, data, generation: 1, seq: 0 }
+    const view = {
+      id: 'r/dispatcher' as AgentId,
+      state: 'OPEN',
+      origin: null,
+      data,
+      generation: 1,
+      seq: 0,
+    }
     const { set = {}, send = [] } = handle(view, { id: 'e', type, payload, atMs: 0 })
     data = { ...data, ...set }
     for (const { payload: free } of send) given.push(JSON.stringify(free))

@@ -265,7 +265,7 @@ function takeOutcome(c: Case, { kind, result, effect }: FinishedEffect): Decisio
   if (kind !== 'ask_human' || effect !== c.work.asked) return { reason: `${kind} is over` }
   const value = result.ok ? result.value : null
   const choice = String(fieldOf(value, 'choice') ?? '')
-  const text = String(fieldOf(value, 'text') ?? choice)
+  const text = String(fieldOf(value, 'text') || choice)
   const decision = takeAnswer(c, choice, text)
   // A question that follows has a timer of its own.
   const over = { asked: null, question: null }

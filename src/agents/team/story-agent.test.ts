@@ -43,7 +43,11 @@ function live(given: Partial<Story> = {}, dependents: readonly string[] = []) {
     const ended: StoryEnded = { coder: CODER, end: { kind: 'failed', lesson: whole, isCharged } }
     tell('story_taken', { coder: CODER })
     tell('story_ended', ended)
-    return tell('effect_finished', { effect: 'x', kind: 'clean_up', result: { ok: true, value: null } })
+    return tell('effect_finished', {
+      effect: 'x',
+      kind: 'clean_up',
+      result: { ok: true, value: null },
+    })
   }
   const answer = (value: JsonObject) => {
     const effect = agent.data.asked as string

@@ -52,6 +52,7 @@ import { openEmbeddedRuntime } from '../../runtime/embedded-runtime.ts'
 import type { Journal } from '../../runtime/journal.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SuspensionPolicy } from '../../runtime/suspension.ts'
+import { findWantedWorkspaces } from './wanted-workspaces.ts'
 
 /** What a team works with. */
 export interface TeamParts {
@@ -113,6 +114,7 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   const git = openGit(processes)
   const repositories = await openRepositories(git, stateFolder)
   const workspaces = openWorkspaces(git, repositories, stateFolder)
+  await workspaces.reconcile(await findWantedWorkspaces(journal))
   const isolation = await parts.openIsolation(processes)
   const folder = join(stateFolder, 'pull-requests')
   const forge = await (parts.openForge ?? openLocalForge)({ git, repositories, folder })
@@ -150,7 +152,8 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   }
 }
 
-const ROLES = [
+/** Every role that a team has. */
+export const ROLES = [
   pmRole,
   architect('D'),
   architect('I'),

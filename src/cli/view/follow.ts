@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { styleFor } from '../style.ts'
 import { drawBoard } from './board.ts'
 import { newsOf } from './news.ts'
@@ -50,7 +51,7 @@ export async function followRun(
     }
     const isOver = view.status === 'done' || view.status === 'failed' || view.status === 'stopped'
     if ((isOver && rows.length < ROWS_AT_ONCE) || signal.aborted) return view
-    await pause(POLL_MS, signal)
+    await sleep(POLL_MS, undefined, { signal }).catch(() => {})
   }
 }
 
@@ -81,14 +82,4 @@ class Screen {
     this.#out.write(`${up}${drawn}\x1b[J`)
     this.#height = lines.length
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }

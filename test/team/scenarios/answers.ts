@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { JsonObject } from '../../../src/agents/values.ts'
 import {
   answers,
   BUDGET,
@@ -62,6 +63,29 @@ scenario('a human answers what the architect cannot', ASKING, async (open) => {
   await world.untilOver()
   expect(await world.moves('architect-1')).toContain('ESCALATED human_answered REQUEST')
   expect(world.log()).toEqual(['Add hello', 'init'])
+})
+
+scenario('an open question holds up nobody else', ASKING, async (open) => {
+  const world = await open({
+    replies: [
+      submit(story('a'), story('b', { criteria: ['2'] })),
+      once(reply({ role: 'coder', state: 'PLANNING', story: 'a' }, ask)),
+      escalates,
+      writes('a'),
+      writes('b'),
+      ...PLAIN,
+    ],
+    coders: 2,
+    architects: 2,
+  })
+  await world.question()
+  const agents = await world.untilIn('story/b', 'MERGED')
+  expect(agents.get('coder-1')?.state).toBe('QUESTION')
+  await world.answer({ choice: 'hi', text: '' })
+  await world.untilOver()
+  expect(world.log()).toEqual(['Add a', 'Add b', 'init'])
+  const told = (await world.rows()).filter(({ eventType }) => eventType === 'response')
+  expect(told.map(({ body }) => (body.payload as JsonObject).feedback)).toContain('hi')
 })
 
 scenario('a human gives a question up', ASKING, async (open) => {

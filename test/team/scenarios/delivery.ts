@@ -2,10 +2,17 @@ import { expect } from 'vitest'
 import { FILES } from '../parts.ts'
 import {
   APPROVE,
+  CODE_REVIEW,
   CONFLICTED,
+  call,
   DONE,
+  judges,
+  once,
   PLAIN,
   PLAN,
+  PLAN_REVIEW,
+  planning,
+  REVIEWED,
   reply,
   story,
   submit,
@@ -14,7 +21,7 @@ import {
   write,
   writes,
 } from '../replies.ts'
-import { ALL, BOTH, scenario } from '../scenario.ts'
+import { ALL, BOTH, NEW, scenario } from '../scenario.ts'
 
 scenario('a spec becomes merged code', ALL, async (open) => {
   const stories = [story('hello'), story('bye', { criteria: ['2'], depends_on: ['hello'] })]
@@ -27,6 +34,39 @@ scenario('a spec becomes merged code', ALL, async (open) => {
   expect(world.target('hello.sh')).toBe('echo hello')
   expect(agents.get('pm')?.state).toBe('DONE')
   for (const name of ['hello', 'bye']) expect(agents.get(`story/${name}`)?.state).toBe('MERGED')
+})
+
+scenario('a coder works in a sandbox', NEW, async (open) => {
+  const world = await open({
+    replies: [
+      submit(story('hello', { criteria: ['1', '2'] })),
+      writes('hello', call('shell', { command: 'sh hello.sh > hello.txt' })),
+      ...PLAIN,
+    ],
+    isolation: 'bubblewrap',
+  })
+  await world.untilOver()
+  expect(world.target('hello.txt')).toBe('hello')
+})
+
+/** Each needs a clone, so that many of them take their time: only when they are asked for. */
+const CROWD = Number(process.env.SLIPWAY_STORIES ?? 0)
+
+scenario(`${CROWD} stories that are ready at once are done`, CROWD > 0 ? NEW : [], async (open) => {
+  const names = Array.from({ length: CROWD }, (_, i) => `s${i}`)
+  const nothing = call('mark_story_complete', { evidence: 'It is all there.' })
+  const world = await open({
+    replies: [
+      submit(...names.map((name) => story(name, { criteria: ['1', '2'] }))),
+      planning(nothing),
+      APPROVE,
+    ],
+    coders: 6,
+    architects: 2,
+  })
+  const agents = await world.untilOver()
+  for (const name of names) expect(agents.get(`story/${name}`)?.state).toBe('MERGED')
+  expect(agents.get('dispatcher')?.data.counts).toEqual({ total: CROWD, left: 0, failed: 0 })
 })
 
 const two = [story('a'), story('b', { criteria: ['2'] })]
@@ -97,6 +137,24 @@ scenario('no test is a failure, however green the exit code', BOTH, async (open,
   const mending = coder === 'F' ? 'FIXING' : 'CODING'
   expect(await world.moves('coder-1')).toContain(`TESTING tests_failed ${mending}`)
   expect(world.log()).toEqual(['Add hello', 'init'])
+})
+
+scenario('a plan and code that are sent back are mended', ALL, async (open) => {
+  const better = write('hello.sh', 'echo hello # in English\n')
+  const world = await open({
+    replies: [
+      submit(story('hello', { criteria: ['1', '2'] })),
+      once(judges(PLAN_REVIEW, 'needs_changes', 'Name the language.')),
+      reply({ role: 'coder', state: 'PLANNING', contains: 'Name the language.' }, ...PLAN.do),
+      writes('hello'),
+      once(judges(CODE_REVIEW, 'needs_changes', 'Say that it is English.')),
+      working({ ...REVIEWED, turn: 1 }, better),
+      ...PLAIN,
+    ],
+    planReview: 'model',
+  })
+  await world.untilOver()
+  expect(world.target('hello.sh')).toBe('echo hello # in English')
 })
 
 scenario('devops stories come first', BOTH, async (open) => {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
+import type { RunId } from '../../../src/agents/values.ts'
 import type { Forge, ForgeAnswer } from '../../../src/effects/forge/forge.ts'
-import { SPEC } from '../parts.ts'
+import { RUN, SPEC } from '../parts.ts'
 import { call, decides, PLAIN, PLAN, reply, story, submit, working, writes } from '../replies.ts'
 import { BOTH, NEW, scenario } from '../scenario.ts'
 
@@ -213,6 +214,20 @@ scenario('a run that has used up what it may goes on when it gets more', BOTH, a
   })
   await world.untilIn('ledger', 'OPEN')
   await world.answer({ choice: 'approve' })
+  await world.untilOver()
+  expect(world.log()).toEqual(['Add hello', 'init'])
+})
+
+scenario('a run that was stopped goes on in another process', BOTH, async (open) => {
+  const world = await open({ replies: [HELLO, writes('hello'), ...PLAIN] })
+  await world.untilIn('coder-1', 'CODING')
+  await world.team().runtime.stop(RUN as RunId)
+  await world.team().runtime.idle()
+  const stopped = (await world.rows()).length
+  await world.reopen()
+  await world.team().runtime.idle()
+  expect(await world.rows()).toHaveLength(stopped)
+  await world.team().runtime.resume(RUN as RunId)
   await world.untilOver()
   expect(world.log()).toEqual(['Add hello', 'init'])
 })

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import type { AgentView, Decision } from '../role.ts'
+import type { AgentId, Json } from '../values.ts'
+import { mergeQueueRole } from './merge-queue.ts'
+import type { MergeFinished } from './protocol.ts'
+
+/** A queue that is told one message after the other. */
+function live() {
+  let agent: AgentView = {
+    id: 'r/merge-queue' as AgentId,
+    state: 'WAITING',
+    origin: null,
+    data: mergeQueueRole.initialData,
+    generation: 1,
+    seq: 0,
+  }
+  const tell = (type: string, payload: unknown = null): Decision => {
+    const event = { id: 'e', type, payload: payload as Json, atMs: 7 }
+    const decision = mergeQueueRole.handle(agent, event)
+    const data = { ...agent.data, ...decision.set }
+    agent = { ...agent, data, state: decision.move?.to ?? agent.state, seq: agent.seq + 1 }
+    return decision
+  }
+  const want = (request: string) =>
+    tell('merge_wanted', { from: 'r/architect-1', request, merge: { head: request } })
+  const finish = (result: object) => tell('effect_finished', { effect: 'x', kind: 'merge', result })
+  return {
+    tell,
+    want,
+    finish,
+    state: () => agent.state,
+    set: (state: string) => (agent = { ...agent, state }),
+  }
+}
+
+const outcome = (value: object) => ({ ok: true, value })
+const told = ({ send = [] }: Decision) =>
+  send
+    .filter(({ type }) => type === 'merge_finished')
+    .map(({ payload }) => (payload as unknown as MergeFinished).response)
+
+test('one commit is merged after the other', () => {
+  const queue = live()
+  expect(queue.want('1').effects).toEqual([{ kind: 'merge', input: { head: '1', atMs: 7 } }])
+  expect(queue.want('2').effects).toBeUndefined()
+  const first = queue.finish(outcome({ kind: 'merged', commit: 'c' }))
+  expect(told(first)).toEqual([{ request: '1', status: 'APPROVED', feedback: '', merged: 'c' }])
+  expect(queue.state()).toBe('WAITING')
+  expect(queue.tell('merge_next').effects).toEqual([
+    { kind: 'merge', input: { head: '2', atMs: 7 } },
+  ])
+})
+
+test.each<[string, object, string, boolean]>([
+  [
+    'a conflict',
+    { kind: 'conflicted', onto: 'o', content: 'c', conflicts: [] },
+    'NEEDS_CHANGES',
+    true,
+  ],
+  ['a red gate', { kind: 'gate_failed', onto: 'o', content: 'c', gate: {} }, 'NEEDS_CHANGES', true],
+  ['a refusal', { kind: 'refused', reason: 'closed' }, 'REJECTED', false],
+  ['nothing to merge', { kind: 'nothing_to_merge', onto: 'o' }, 'REJECTED', false],
+])('%s is told to whoever asked', (_, value, status, hasConflict) => {
+  const queue = live()
+  queue.want('1')
+  const [response] = told(queue.finish(outcome(value)))
+  expect(response).toMatchObject({ request: '1', status })
+  expect(response?.conflict !== undefined).toBe(hasConflict)
+})
+
+test('a merge that fails does not hold up the next one', () => {
+  const queue = live()
+  queue.want('1')
+  queue.want('2')
+  const error = { code: 'storage', message: 'broken' }
+  expect(told(queue.finish({ ok: false, error }))).toMatchObject([{ status: 'REJECTED' }])
+  expect(queue.state()).toBe('ERROR')
+  // What comes meanwhile waits in line.
+  expect(queue.want('3').move).toBeUndefined()
+  queue.tell('merge_next')
+  expect(queue.state()).toBe('WAITING')
+  expect(queue.tell('merge_next').effects).toMatchObject([{ input: { head: '2' } }])
+})
+
+test('a merge that was under way when the forge stayed away is begun again', () => {
+  const queue = live()
+  queue.want('1')
+  queue.set('ERROR')
+  expect(queue.tell('suspension_timed_out').move?.to).toBe('WAITING')
+  expect(queue.tell('merge_next').effects).toMatchObject([{ input: { head: '1' } }])
+})

@@ -1,0 +1,25 @@
+import type { StoryMessage } from '../../agents/team/protocol.ts'
+import type { Owner } from '../../effects/workspace/place.ts'
+import type { JournalReader } from '../../runtime/journal.ts'
+import type { AgentRecord } from '../../runtime/records.ts'
+
+/** The workspaces that somebody still works in, by what the journal says. */
+export async function findWantedWorkspaces(journal: JournalReader): Promise<readonly Owner[]> {
+  const wanted: Owner[] = []
+  for (const { id: run } of await journal.readRuns()) {
+    const agents = await journal.readAgents(run)
+    if (agents.some(({ id, state }) => id === `${run}/dispatcher` && state === 'CLOSED')) continue
+    for (const agent of agents) {
+      const story = storyOf(agent)
+      if (story !== undefined) wanted.push({ run, story })
+    }
+  }
+  return wanted
+}
+
+/** A coder's story, or an architect's own clone. */
+function storyOf({ id, role, state, data }: AgentRecord): string | undefined {
+  if (role.startsWith('architect@')) return `${id.slice(id.lastIndexOf('/') + 1)}.own`
+  if (!role.startsWith('coder@') || state === 'WAITING' || state === 'DONE') return undefined
+  return (data.work as unknown as StoryMessage | undefined)?.story.id
+}
