@@ -23,20 +23,20 @@ export const SPENDING_REFUSED = 'spending_refused'
 export const STORY_CLOSED = 'story_closed'
 
 /** Asks for the most that one call can cost. An agent has one call under way at a time. */
-export interface ReserveSpending {
+interface ReserveSpending {
   readonly agent: AgentId
   readonly story: string | null
   readonly amounts: Amounts
 }
 
 /** Says what a call did cost. */
-export interface SettleSpending {
+interface SettleSpending {
   readonly agent: AgentId
   readonly amounts: Amounts
 }
 
 /** Ends the books of a story; its total stays in the run's. */
-export interface CloseStory {
+interface CloseStory {
   readonly agent: AgentId
   readonly story: string
 }

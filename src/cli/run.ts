@@ -159,7 +159,7 @@ function listenForKeys(leave: () => void): () => void {
   }
 }
 
-export function exitCodeOf({ status }: RunView): number {
+function exitCodeOf({ status }: RunView): number {
   if (status === 'done') return EXIT_CODE.done
   if (status === 'waiting') return EXIT_CODE.waiting
   return status === 'failed' ? EXIT_CODE.failed : EXIT_CODE.interrupted

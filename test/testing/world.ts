@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { AgentId, EffectId, Json } from '../../src/agents/values.ts'
+import type { AgentId, BlobRef, EffectId, Json } from '../../src/agents/values.ts'
 import { openProcesses } from '../../src/effects/process/processes.ts'
 import { openBubblewrap } from '../../src/effects/sandbox/bubblewrap.ts'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
@@ -11,7 +11,6 @@ import {
   runTestsHandler,
 } from '../../src/effects/testing/run-tests-handler.ts'
 import { openBlobFiles } from '../../src/journal/blob-files.ts'
-import type { BlobRef } from '../../src/agents/values.ts'
 
 /** Repositories in a folder of their own, and the handler of `run_tests` with real processes. */
 export async function openWorld(level: 'none' | 'bubblewrap') {

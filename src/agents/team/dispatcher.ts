@@ -27,7 +27,7 @@ import {
 } from './protocol.ts'
 
 /** What the dispatcher holds: what is ready and who is free, and never what is finished. */
-export type DispatcherData = {
+type DispatcherData = {
   readonly ready: readonly Candidate[]
   /** Ready stories beyond the window, of which only the ends are known here. */
   readonly line: { readonly first: string; readonly last: string } | null
@@ -39,7 +39,7 @@ export type DispatcherData = {
   readonly counts: Counts
 }
 
-export type Counts = {
+type Counts = {
   readonly total: number
   /** Neither merged nor waived nor cut. */
   readonly left: number

@@ -131,8 +131,6 @@ export type Ask =
       readonly problems: string
     }
 
-export type AskKind = Ask['kind']
-
 /** What the product manager hands over. */
 export type Spec = {
   readonly title: string
@@ -156,7 +154,7 @@ export type ResponseMessage = {
   readonly conflict?: MergeConflict
 }
 
-export type MergeConflict = {
+type MergeConflict = {
   readonly text: string
   /** A commit whose files have both sides marked; null where the gate was red. */
   readonly content: string | null

@@ -70,7 +70,7 @@ const UNSET = { coder: null, commit: null, nextInLine: null, ended: null, asked:
 export const CUT_STORY = 'cut_story'
 
 /** What a human may decide about a story that failed. */
-export const HUMAN_CHOICES = ['retry', 'rewrite', 'waive', 'cut'] as const
+const HUMAN_CHOICES = ['retry', 'rewrite', 'waive', 'cut'] as const
 
 /**
  * A story as an agent: it knows what it waits for and who waits for it, so that a merge concerns

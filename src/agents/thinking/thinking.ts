@@ -35,7 +35,7 @@ import { nextBatch } from './tool-batch.ts'
  * state or a bound is reached. A reply is committed before its calls are carried out, and every
  * result before the next turn, because each is the outcome of an effect of its own.
  */
-export type Thinking = {
+type Thinking = {
   /** The turn under way, from 1. */
   readonly turn: number
   readonly transcript: Transcript | null
@@ -80,7 +80,7 @@ const SUMMARIES_MAX = 2
 const NOTES_MAX = 5
 
 /** Who thinks about what; in a key of its own, so that it is not stored again with every turn. */
-export type ThinkingGround = { readonly assignment: Assignment; readonly mind: Mind }
+type ThinkingGround = { readonly assignment: Assignment; readonly mind: Mind }
 
 /** An agent with its thinking, as the functions below pass it on. */
 type Thinker = Pick<AgentView, 'id' | 'seq'> & ThinkingGround

@@ -28,7 +28,7 @@ export interface Control extends RunSource {
 }
 
 /** What a human said. */
-export type HumanAnswer = { readonly choice: string; readonly text: string }
+type HumanAnswer = { readonly choice: string; readonly text: string }
 
 /** Says where the engine of a state folder listens: a socket may have no long path. */
 const ADDRESS_FILE = 'engine.json'

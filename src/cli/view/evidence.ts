@@ -20,7 +20,7 @@ export interface StoryEvidence {
 }
 
 /** The test run on the very tree that became the target. */
-export interface TestEvidence {
+interface TestEvidence {
   readonly verdict: string
   readonly message: string
   readonly counts: {

@@ -31,7 +31,7 @@ export interface StoryView {
   readonly lastFailure: string | null
 }
 
-export interface AgentView {
+interface AgentView {
   readonly id: string
   readonly role: string
   readonly state: string

@@ -4,7 +4,7 @@ import type { ToolContext } from '../tools/tool.ts'
 import type { Owner } from '../workspace/place.ts'
 
 /** A workspace with what tools need to work in it. */
-export type Desk = Omit<ToolContext, 'signal'>
+type Desk = Omit<ToolContext, 'signal'>
 
 /** What desks are made of. */
 export interface DeskParts {

@@ -5,7 +5,7 @@ import type { BlobStore } from '../../runtime/blobs.ts'
 import type { Message, ToolCall, ToolDefinition, ToolResult } from '../brains/brain.ts'
 
 /** What a conversation begins with. Kept as it was, so that every turn sends the same bytes. */
-export interface Opening {
+interface Opening {
   readonly system: string
   readonly tools: readonly ToolDefinition[]
 }

@@ -37,7 +37,7 @@ export const DIFF_TOOLS = [
 ]
 
 /** A test run in words: the verdict, the counts, the failing tests, and the end of the output. */
-export function describeTests({ message, counts, commands }: TestResult): string {
+function describeTests({ message, counts, commands }: TestResult): string {
   const numbers =
     counts === null
       ? ''
