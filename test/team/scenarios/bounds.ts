@@ -194,3 +194,22 @@ scenario('work that is blocked while it is mended is given up', NEW, async (open
   expect(await world.moves('coder-1')).toContain('FIXING failed_unrecoverably ERROR')
   expect(world.target('hello.sh')).toBe('echo hello')
 })
+
+scenario('a coder that fails at story after story stays', OLD, async (open) => {
+  const names = Array.from({ length: 7 }, (_, i) => `s${i}`)
+  const world = await open({
+    replies: [
+      submit(...names.map((name) => story(name, { criteria: ['1', '2'] }))),
+      working({}, call('report_blocked', { reason: 'No way.' })),
+      ...PLAIN,
+    ],
+    limits: { attempts: 1 },
+  })
+  await world.until((found) =>
+    names.every((name) => found.get(`story/${name}`)?.state === 'FAILED'),
+  )
+  const agents = await world.untilIn('coder-1', 'WAITING')
+  expect(agents.get('coder-1')?.generation).toBe(8)
+  for (const name of names) await world.deliver(`story/${name}`, 'cut_story')
+  await world.untilOver()
+})
