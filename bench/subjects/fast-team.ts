@@ -149,6 +149,7 @@ function thoughtOn({ task }: ThinkInput): Json {
     failure: null,
     tokens: { input: 100, cached: 0, output: 10 },
     contextTokens: 110,
+    isUsageKnown: true,
     microdollars: 0,
     model: 'none',
     said: '',

@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline'
+import { agree } from './agreement.ts'
 import { layOut } from './columns.ts'
 import { type BrainOutline, outlineBrain, ROLES } from './config/brain-outline.ts'
 import { settingsIn } from './config/layers.ts'
@@ -64,7 +64,7 @@ export async function trustConfig({ json, yes, revoke }: TrustOptions): Promise<
     const heads = [`${file.name} sets:`, layOut(rows, process.stdout.columns || Infinity, paints)]
     write(rows.length === 0 ? `${file.name} sets nothing.` : heads.join('\n'))
   }
-  const isAgreed = loaded.isTrusted || yes === true || (await agree())
+  const isAgreed = loaded.isTrusted || yes === true || (await agree('Trust it?'))
   if (isAgreed && !loaded.isTrusted) await trustFile(file, process.env)
   if (json) write(jsonText({ file: file.path, sha256: file.hash, trusted: isAgreed, sets: said }))
   talk(
@@ -73,24 +73,6 @@ export async function trustConfig({ json, yes, revoke }: TrustOptions): Promise<
       : `${file.name} is not trusted.`,
   )
   return isAgreed ? EXIT_CODE.done : EXIT_CODE.failed
-}
-
-async function agree(): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new UsageError('There is no terminal to ask at. Look at what it sets, and pass --yes.')
-  }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await new Promise<string>((resolve) => {
-    terminal.question('Trust it? [y/N] ', resolve)
-    // The end of the input is no answer, and an interruption ends more than the question.
-    terminal.on('close', () => resolve(''))
-    terminal.on('SIGINT', () => {
-      terminal.close()
-      process.kill(process.pid, 'SIGINT')
-    })
-  })
-  terminal.close()
-  return /^y(es)?$/i.test(answer.trim())
 }
 
 interface BrainLine {

@@ -8,7 +8,13 @@ import type { MachinesOptions } from './machines.ts'
 import { printable } from './printable.ts'
 import type { ReplayCommandOptions } from './replay.ts'
 import { addRunCommands } from './run-commands.ts'
+import type { ToolsOptions, TrustToolsOptions } from './tools.ts'
 import { UsageError } from './usage-error.ts'
+
+const STATE = [
+  '--state <folder>',
+  'the state folder, .slipway in the repository unless named',
+] as const
 
 /** Each command's code is imported when it runs, so that no command waits for another's imports. */
 function buildProgram(): Command {
@@ -75,7 +81,7 @@ function addSetUp(program: Command): void {
   program
     .command('doctor')
     .description('see whether a run would work here, and what to do where it would not')
-    .option('--state <folder>', 'the state folder, .slipway in the repository unless named')
+    .option(...STATE)
     .option('--json', 'data')
     .action(async (options: DoctorOptions) => {
       const { doctor } = await import('./doctor.ts')
@@ -83,6 +89,42 @@ function addSetUp(program: Command): void {
     })
 
   addConfig(program)
+  addTools(program)
+}
+
+function addTools(program: Command): void {
+  const tools = program.command('tools').description('MCP servers of .mcp.json, and your trust')
+  tools
+    .command('list', { isDefault: true })
+    .description('the servers, and why one is not used; none is started')
+    .option(...STATE)
+    .option('--json', 'data')
+    .action(async (options: ToolsOptions) => {
+      const { listTools } = await import('./tools.ts')
+      await listTools(options)
+    })
+  tools
+    .command('trust')
+    .description('see a server and its tools as they are now, and let agents use them')
+    .argument('<server>', 'its name')
+    .option('--variables <names>', 'the variables of your environment that it is given, as A,B')
+    .option('--yes', 'do not ask: it is started')
+    .option(...STATE)
+    .option('--json', 'data')
+    .action(async (name: string, options: TrustToolsOptions) => {
+      const { trustTools } = await import('./tools.ts')
+      process.exitCode = await trustTools(name, options)
+    })
+  tools
+    .command('distrust')
+    .description('trust a server no longer')
+    .argument('<server>', 'its name')
+    .option(...STATE)
+    .option('--json', 'data')
+    .action(async (name: string, options: ToolsOptions) => {
+      const { distrustTools } = await import('./tools.ts')
+      process.exitCode = await distrustTools(name, options)
+    })
 }
 
 function addConfig(program: Command): void {

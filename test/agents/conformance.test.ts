@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
@@ -15,11 +15,14 @@ import { describeBrain, type Play } from '../brains/conformance.ts'
 const WORKER = new URL('acp-agent-worker.ts', import.meta.url).pathname
 
 let stateFolder: string
+let folder: string
 let processes: Processes
 let isolation: Isolation
 
 beforeAll(async () => {
   stateFolder = await mkdtemp(join(tmpdir(), 'slipway-agents-'))
+  folder = join(stateFolder, 'workspace')
+  await mkdir(folder)
   // One file starts in a quarter of the time that a folder of packages takes.
   const bundle = await rolldown({ input: WORKER, platform: 'node' })
   await bundle.write({ file: join(stateFolder, 'worker.mjs'), minify: true })
@@ -36,15 +39,22 @@ describeBrain({
   name: 'acp',
   // The tools' own protocol has objects for inputs.
   without: ['bad_input'],
-  open: async (play) =>
-    openAcpBrain({
+  open: async (play) => {
+    const brain = openAcpBrain({
       agent: playing(play),
       isolation,
       stateFolder,
       environment: process.env,
       timeouts: patienceWith(play),
       budget: { stepsMax: 10, updatesMax: 1_000 },
-    }),
+    })
+    // Unlike a model, an agent works somewhere.
+    const workspace = { folder, access: 'write' } as const
+    return {
+      name: brain.name,
+      think: (turn, signal) => brain.think({ ...turn, workspace }, signal),
+    }
+  },
 })
 
 function playing(play: Play): Agent {

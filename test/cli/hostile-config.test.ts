@@ -56,6 +56,8 @@ const COMMANDS = [
   ['config', 'show', '--json'],
   ['config', 'schema'],
   ['config', 'trust'],
+  ['tools', 'list'],
+  ['tools', 'trust', 'evil'],
   ['init'],
 ]
 
@@ -109,6 +111,6 @@ test('the canaries work: once it is trusted, they are reached', async () => {
 
 test('what is left behind is what init wrote', async () => {
   const before = readdirSync(place.repository)
-  for (const command of COMMANDS.slice(0, 4)) await place.slipway(...command)
+  for (const command of COMMANDS.slice(0, -1)) await place.slipway(...command)
   expect(readdirSync(place.repository)).toEqual(before)
 })

@@ -70,8 +70,10 @@ export function makeServer(mood: ServerMood, deeds: Deeds = {}): Server {
     const deed = Object.hasOwn(deeds, params.name) ? deeds[params.name] : undefined
     if (deed !== undefined) return said(deed())
     const known = Object.hasOwn(answers, params.name) ? answers[params.name] : undefined
-    const answer = known ?? (() => said(`called ${params.name}`))
-    return (await answer((params.arguments ?? {}) as Record<string, unknown>)) as CallToolResult
+    const input = (params.arguments ?? {}) as Record<string, unknown>
+    const given = Object.keys(input).length === 0 ? '' : ` with ${JSON.stringify(input)}`
+    const answer = known ?? (() => said(`called ${params.name}${given}`))
+    return (await answer(input)) as CallToolResult
   })
   return server
 }

@@ -96,6 +96,14 @@ describe('a trusted server', () => {
     expect((await world.call(tools, 'count')).text).toBe('1')
   })
 
+  test('is sent a call as the model made it', async () => {
+    const level = { type: 'integer', default: 3 }
+    const inputSchema = { type: 'object', properties: { level, deep: { type: 'object' } } }
+    const tools = await world.use(world.ours({ tools: [{ name: 'plain', inputSchema }] }))
+    const { text } = await world.call(tools, 'plain', { other: [1], deep: { b: 1, a: 2 } })
+    expect(text).toBe('called plain with {"other":[1],"deep":{"b":1,"a":2}}')
+  })
+
   test('sees nothing of our environment but what it was given', async () => {
     const given = `x-${variable('NAMED')}-${variable('OTHER:-else')}`
     const server = world.ours({}, { env: { GIVEN: given, PLAIN: '$HOME' } })

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { contentOf, type GitWorld, openGitWorld, plainGit, writeFiles } from '../git/world.ts'
@@ -54,6 +54,32 @@ describe('a merge', () => {
     expect(branches()).toBe('')
     expect(plainGit(world.repositories.mirror, 'fsck', '--strict')).toBe('')
     expect(contentOf(world.user, [])).toEqual(before)
+  })
+
+  test('is none where a folder went two ways and git names no file', async () => {
+    const base = await work('base', { 'd/1': '1\n', 'd/2': '2\n', 'd/3': '3\n', 'd/4': '4\n' })
+    expect(await queue.merge('base', base)).toMatchObject({ kind: 'merged' })
+    const onto = plainGit(world.repositories.mirror, 'rev-parse', 'main')
+    const move = async (story: string, change: (folder: string) => void) => {
+      const { folder } = await queue.workspaces.prepare({ run: RUN, story }, onto)
+      change(folder)
+      return (await queue.workspaces.commit({ run: RUN, story }, story)) as string
+    }
+    const split = await move('split', (folder) => {
+      for (const [name, to] of [
+        ['1', 'e'],
+        ['2', 'e'],
+        ['3', 'f'],
+        ['4', 'f'],
+      ] as const) {
+        mkdirSync(join(folder, to), { recursive: true })
+        renameSync(join(folder, 'd', name), join(folder, to, name))
+      }
+    })
+    const added = await move('added', (folder) => writeFiles(folder, { 'd/new': 'new\n' }))
+    expect(await queue.merge('split', split)).toMatchObject({ kind: 'merged' })
+    const outcome = await queue.merge('added', added)
+    expect(outcome).toMatchObject({ kind: 'conflicted' })
   })
 
   test('of two stories that touch different lines keeps both', async () => {

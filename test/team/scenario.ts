@@ -20,6 +20,9 @@ export type Open = (
   settings: Omit<TeamWorldSettings, 'revisions' | 'replies'> & Pick<TeamWorldSettings, 'replies'>,
 ) => Promise<TeamWorld>
 
+/** Far more than any scenario takes, also of those that are only run when asked for. */
+const TIMEOUT_MS = 600_000
+
 const known = { registered: 0, ended: 0 }
 
 /** Whether every scenario has been run, and not only some of them. */
@@ -34,19 +37,23 @@ export function scenario(
   for (const revisions of pairs) {
     known.registered += 1
     const who = `coder@${revisions.coder}, architect@${revisions.architect}`
-    test.concurrent(`${name} (${who})`, async () => {
-      const worlds: TeamWorld[] = []
-      const open: Open = async (settings) => {
-        const world = await openTeamWorld({ ...settings, revisions })
-        worlds.push(world)
-        return world
-      }
-      try {
-        await play(open, revisions)
-        known.ended += 1
-      } finally {
-        for (const world of worlds) await world.close()
-      }
-    }, 120_000)
+    test.concurrent(
+      `${name} (${who})`,
+      async () => {
+        const worlds: TeamWorld[] = []
+        const open: Open = async (settings) => {
+          const world = await openTeamWorld({ ...settings, revisions })
+          worlds.push(world)
+          return world
+        }
+        try {
+          await play(open, revisions)
+          known.ended += 1
+        } finally {
+          for (const world of worlds) await world.close()
+        }
+      },
+      TIMEOUT_MS,
+    )
   }
 }

@@ -40,22 +40,19 @@ export interface TeamWorld {
   close(): Promise<void>
 }
 
-const WAIT_MS_MAX = 60_000
+const STANDSTILL_MS_MAX = 60_000
 
 /** What can be seen of a team, whoever it is by now. */
 function watch(team: () => Team) {
   const agents = async () => byPlace(await team().journal.readAgents(RUN as RunId))
   const rows = () => team().journal.readRows(RUN as RunId, 0, 1_000_000)
   const until: TeamWorld['until'] = (holds) =>
-    waitFor(
-      async () => {
-        const found = await agents()
-        const halted = [...found.values()].find((agent) => agent.halted)
-        if (halted) throw new Error(`${halted.id} is halted: ${lastRow(await rows(), halted)}`)
-        return holds(found) ? found : undefined
-      },
-      async () => describe(await agents()),
-    )
+    waitFor(async () => {
+      const found = await agents()
+      const halted = [...found.values()].find((agent) => agent.halted)
+      if (halted) throw new Error(`${halted.id} is halted: ${lastRow(await rows(), halted)}`)
+      return holds(found) ? found : undefined
+    }, agents)
   return {
     team,
     agents,
@@ -68,14 +65,11 @@ function watch(team: () => Team) {
     untilOver: () => until((found) => found.get('dispatcher')?.state === 'CLOSED'),
     untilIn: (place: string, state: string) => until((found) => found.get(place)?.state === state),
     question: () =>
-      waitFor(
-        async () => {
-          const open = await team().journal.readEffects(RUN as RunId)
-          const asked = open.find(({ kind }) => kind === 'ask_human')
-          return asked && { id: asked.id, input: asked.input as JsonObject }
-        },
-        async () => `nobody asks anything\n${describe(await agents())}`,
-      ),
+      waitFor(async () => {
+        const open = await team().journal.readEffects(RUN as RunId)
+        const asked = open.find(({ kind }) => kind === 'ask_human')
+        return asked && { id: asked.id, input: asked.input as JsonObject }
+      }, agents),
   }
 }
 
@@ -141,15 +135,21 @@ async function inspect({ journal }: Team): Promise<string[]> {
   return [...differences, ...broken.map((row) => `${row.agentId}: ${row.body.error}`)]
 }
 
+/** Looks again and again. It is in vain when nothing at all has happened for a minute. */
 async function waitFor<T>(
   look: () => Promise<T | undefined>,
-  complain: () => Promise<string>,
+  agents: () => Promise<Agents>,
 ): Promise<T> {
-  const deadlineMs = Date.now() + WAIT_MS_MAX
+  let rows = -1
+  let deadlineMs = 0
   for (;;) {
     const found = await look()
     if (found !== undefined) return found
-    if (Date.now() > deadlineMs) throw new Error(await complain())
+    const now = await agents()
+    const seen = [...now.values()].reduce((sum, { seq }) => sum + seq, 0)
+    if (seen !== rows) deadlineMs = Date.now() + STANDSTILL_MS_MAX
+    else if (Date.now() > deadlineMs) throw new Error(`nothing happens\n${describe(now)}`)
+    rows = seen
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

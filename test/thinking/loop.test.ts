@@ -1,55 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
-import type { Brain, Turn } from '../../src/effects/brains/brain.ts'
+import { describe, expect, test } from 'vitest'
 import type { Account } from '../../src/ledger/ledger.ts'
-import {
-  LEDGER,
-  MIND,
-  openThinkingWorld,
-  RUN,
-  scripted,
-  type ThinkingSettings,
-  type ThinkingWorld,
-} from './world.ts'
-
-let world: ThinkingWorld | undefined
-
-afterEach(async () => {
-  await world?.close()
-  world = undefined
-})
-
-const PLAN = {
-  when: { state: 'PLANNING' },
-  do: [{ call: 'submit_plan', input: { plan: 'Do it.', confidence: 'high' } }],
-}
-const DONE = { do: [{ call: 'done', input: { summary: 'Done.' } }] }
-const shell = (command: string) => ({ call: 'shell', input: { command } })
-
-async function open(settings: ThinkingSettings): Promise<ThinkingWorld> {
-  world = await openThinkingWorld(settings)
-  return world
-}
-
-/** A brain that keeps the turns that it was asked for. */
-function watched(brain: Brain): Brain & { readonly turns: Turn[] } {
-  const turns: Turn[] = []
-  return {
-    name: brain.name,
-    turns,
-    think(turn, signal) {
-      turns.push(turn)
-      return brain.think(turn, signal)
-    },
-  }
-}
-
-function resultsIn(turn: Turn | undefined): string[] {
-  return (turn?.messages ?? []).flatMap((message) =>
-    message.role === 'tool' ? message.results.map(({ text }) => text) : [],
-  )
-}
+import { DONE, open, PLAN, resultsIn, shell, watched } from './stage.ts'
+import { LEDGER, RUN, scripted } from './world.ts'
 
 test('a story is planned, coded and tested with real tools, and ends by its tool', async () => {
   const brain = watched(
@@ -216,6 +171,56 @@ test('a call that is not right is answered and never carried out', async () => {
   expect(() => readFileSync(join(folder, 'ran'))).toThrow()
 })
 
+test('in the last turn nothing but what ends the state is carried out', async () => {
+  const brain = scripted(PLAN, {
+    when: { forced: 'done' },
+    do: [shell('touch late'), { call: 'done', input: { summary: 'x' } }],
+  })
+  const { start, reach, git } = await open({ brain })
+  await reach(await start('s1', { turnsMax: 1 }), 'TESTING')
+  const { folder } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? { folder: '' }
+  expect(() => readFileSync(join(folder, 'late'))).toThrow()
+})
+
+test('a reply that broke off is paid for before it is tried again', async () => {
+  const broken = { usage: { input: 50_000, output: 3_000 } }
+  const brain = watched(
+    scripted(
+      PLAN,
+      {
+        when: { turn: 1, attempt: { from: 1, to: 2 } },
+        do: [{ text: 'Half a' }, broken, { fail: 'network' }],
+      },
+      DONE,
+    ),
+  )
+  const { start, reach, dataOf } = await open({ brain, limits: { run: { tokensMax: 200_000 } } })
+  await reach(await start('s1'), 'TESTING', 'BUDGET_REVIEW')
+  const { spent } = (await dataOf(LEDGER)).run as unknown as Account
+  expect(spent.iterations).toBeGreaterThanOrEqual(3)
+  expect(spent.inputTokens).toBeGreaterThan(100_000)
+})
+
+test('every turn of coding leaves a checkpoint', async () => {
+  const brain = scripted(
+    PLAN,
+    { when: { turn: 1 }, do: [shell('echo kept > kept.txt')] },
+    { when: { turn: 2 }, do: [{ text: 'Hm.' }] },
+    { when: { turn: 3 }, do: [{ hang: true }] },
+  )
+  const { start, git, dataOf } = await open({ brain })
+  const agent = await start('s1')
+  for (;;) {
+    const { thinking } = (await dataOf(agent)) as unknown as { thinking?: { turn: number } }
+    if (thinking?.turn === 3) break
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const { folder } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? { folder: '' }
+  rmSync(folder, { recursive: true })
+  await git.workspaces.reconcile([{ run: RUN, story: 's1' }])
+  expect(readFileSync(join(folder, 'kept.txt'), 'utf8')).toBe('kept\n')
+})
+
 test('calls after the one that ends the state are not carried out', async () => {
   const brain = scripted(PLAN, {
     do: [{ call: 'done', input: { summary: 'x' } }, shell('touch late')],
@@ -276,80 +281,17 @@ describe('a failed turn', () => {
   })
 })
 
-describe('a conversation that is too long', () => {
-  const long = shell('seq 1 4000')
-  const todos = { call: 'todo_list', input: { items: [{ text: 'mend a.txt', done: false }] } }
-
-  test('is put into fewer words, and goes on with the story, the plan and the todos', async () => {
-    const brain = watched(
-      scripted(
-        PLAN,
-        { when: { contains: 'getting too long' }, do: [{ text: 'I have counted to 4000.' }] },
-        { when: { turn: 1 }, do: [todos, long] },
-        DONE,
-      ),
-    )
-    // The second turn overflows once: after the summary it is turn 2 again.
-    const { start, reach } = await open({
-      brain: overflowing(brain, 2),
-    })
-    const { data } = await reach(await start('s1'), 'TESTING', 'BUDGET_REVIEW')
-    expect(data.outcome).toMatchObject({ kind: 'ended' })
-    const last = brain.turns.at(-1)
-    const text = JSON.stringify(last?.messages)
-    for (const kept of ['The story s1.', 'Do it.', 'mend a.txt', 'counted to 4000']) {
-      expect(text).toContain(kept)
-    }
-  })
-
-  test('is summed up before it reaches the window', async () => {
-    const brain = watched(
-      scripted(
-        PLAN,
-        { when: { contains: 'getting too long' }, do: [{ text: 'Much was read.' }] },
-        {
-          when: { turn: { from: 1, to: 6 } },
-          do: [shell('seq 1 4000 | tr -d "\\n"; date +%N')],
-        },
-        DONE,
-      ),
-    )
-    const mind = { ...MIND, contextTokens: 24_000 }
-    const { start, reach } = await open({ brain })
-    const { data } = await reach(await start('s1', { mind }), 'TESTING', 'BUDGET_REVIEW')
-    expect(data.outcome).toMatchObject({ kind: 'ended' })
-    const asked = brain.turns.filter(({ messages }) =>
-      JSON.stringify(messages.at(-1)).includes('getting too long'),
-    )
-    expect(asked.length).toBeGreaterThan(0)
-    for (const turn of brain.turns) {
-      expect(JSON.stringify([turn.system, turn.tools, turn.messages]).length / 3).toBeLessThan(
-        24_000,
-      )
-    }
-  })
-
-  test('that does not get shorter ends in a bound', async () => {
-    const huge = 'x'.repeat(200_000)
-    const brain = scripted(
-      PLAN,
-      { when: { contains: 'getting too long' }, do: [{ text: huge }] },
-      { do: [long] },
-    )
-    const mind = { ...MIND, contextTokens: 20_000 }
-    const { start, reach } = await open({ brain })
-    const { data } = await reach(await start('s1', { mind }), 'BUDGET_REVIEW')
-    expect(data.outcome).toEqual({ kind: 'spent', what: 'context' })
-  })
-})
-
 test('secrets reach neither a prompt nor the disk', async () => {
   const secret = 'correct-horse-battery-staple'
   const brain = watched(
     scripted(
       PLAN,
       { when: { turn: 1 }, do: [shell('cat key.txt')] },
-      { do: [{ text: `It is ${secret}.` }, { call: 'done', input: { summary: secret } }] },
+      {
+        when: { turn: 2 },
+        do: [{ text: `It is ${secret}.` }, { call: 'done', input: { summary: secret } }],
+      },
+      DONE,
     ),
   )
   const { start, reach, git } = await open({ brain, secrets: [secret] })
@@ -358,22 +300,10 @@ test('secrets reach neither a prompt nor the disk', async () => {
   writeFileSync(join(folder, 'key.txt'), `${secret}\n`)
   const { data } = await reach(await start('s1'), 'TESTING')
   expect(JSON.stringify(brain.turns)).not.toContain(secret)
-  expect(resultsIn(brain.turns.at(-1))).toEqual(['[redacted]\n[exit code 0]'])
+  const [shown, refused] = resultsIn(brain.turns.at(-1))
+  expect(shown).toBe('[redacted]\n[exit code 0]')
+  expect(refused).toContain('done was not run')
+  const found = execFileSync('sh', ['-c', 'grep -rlaF "$0" . || true', secret], { cwd: git.state })
+  expect(String(found)).toMatch(/^(\.\/workspaces\/\S+key\.txt\n)?$/)
   expect(JSON.stringify(data)).not.toContain(secret)
 })
-
-/** Says once, in that turn of coding, that the conversation does not fit. */
-function overflowing(brain: Brain, turn: number): Brain {
-  let isDone = false
-  return {
-    name: brain.name,
-    async *think(asked, signal) {
-      if (!isDone && asked.state === 'CODING' && asked.number === turn) {
-        isDone = true
-        yield { type: 'failed', failure: { kind: 'context_overflow', message: 'too long' } }
-        return
-      }
-      yield* brain.think(asked, signal)
-    },
-  }
-}

@@ -34,6 +34,8 @@ export type ThinkInput = {
   readonly outputTokensMax: number
   /** Whether the tool that ends the state has to be called now. */
   readonly isLast: boolean
+  /** How many tries of this turn broke off after they had cost something. */
+  readonly breakages: number
   /** `summary` puts the conversation into fewer words, and begins it anew with them. */
   readonly purpose: 'turn' | 'summary'
 }
@@ -60,6 +62,8 @@ export type Thought = {
   }
   /** What the conversation has by now: the request and the reply, without tries that failed. */
   readonly contextTokens: number
+  /** Whether anybody knows what it used; if not, all that was set aside counts. */
+  readonly isUsageKnown: boolean
   /** Null where nobody knows. */
   readonly microdollars: number | null
   readonly model: string
@@ -86,6 +90,8 @@ export type UseToolsInput = {
   readonly reply: BlobRef
   /** Which of its calls, in order. */
   readonly ids: readonly string[]
+  /** Whether only what ends the state is carried out. */
+  readonly isLast: boolean
   /** Which of these are only answered with advice, since they came to nothing new before. */
   readonly refused: readonly string[]
 }

@@ -26,7 +26,8 @@ export function remember(
   const next = new Map(Object.entries(known))
   for (const { id, result } of answers) {
     const key = keys.get(id)
-    if (key === undefined) continue
+    // Advice is no answer: what was refused stays refused.
+    if (key === undefined || isRepetitive(known, key)) continue
     const before = next.get(key)
     const times = before?.result === result ? before.times + 1 : 1
     next.delete(key)

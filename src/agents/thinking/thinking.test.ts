@@ -36,6 +36,7 @@ const THOUGHT: Thought = {
   failure: null,
   tokens: { input: 600, cached: 0, output: 10 },
   contextTokens: 610,
+  isUsageKnown: true,
   microdollars: 700,
   model: 'm',
   said: '',

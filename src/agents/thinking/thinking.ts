@@ -53,6 +53,8 @@ type Thinking = {
   readonly tokens: number
   /** Summaries since the last turn that succeeded. */
   readonly summaries: number
+  /** Tries of the turn under way that broke off after they had cost something. */
+  readonly breakages: number
 }
 
 /** How thinking stands after an event. What `decision` holds has to be part of the role's own. */
@@ -70,13 +72,16 @@ export type ThinkingStep = { readonly thinking: Thinking; readonly decision: Dec
 const BYTES_PER_TOKEN_MIN = 2
 const BYTES_PER_TOKEN = 3
 
-/** What the system prompt and the tools may have, before they are known. */
-const OPENING_TOKENS = 4_000
+/** What the system prompt, the tools and the repository's instructions may have, before they are known. */
+const OPENING_TOKENS = 12_000
 
 /** How full the window may be before the conversation is put into fewer words. */
 const WINDOW_SHARE_MAX = 0.8
 
 const SUMMARIES_MAX = 2
+
+/** How a turn ends that broke off after it had cost something: it is paid for, and asked again. */
+const BREAKAGES: readonly string[] = ['network', 'timeout', 'stalled', 'overloaded', 'rate_limited']
 const NOTES_MAX = 5
 
 /** Who thinks about what; in a key of its own, so that it is not stored again with every turn. */
@@ -88,7 +93,8 @@ type Thinker = Pick<AgentView, 'id' | 'seq'> & ThinkingGround
 /** Begins to think. The next event that concerns it is the ledger's answer. */
 export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mind): ThinkingStep {
   const chars = Object.values(assignment.variables).reduce(
-    (sum, value) => sum + (typeof value === 'string' ? value.length : value.bytes),
+    // A character may be three bytes.
+    (sum, value) => sum + (typeof value === 'string' ? value.length * 3 : value.bytes),
     0,
   )
   const thinking: Thinking = {
@@ -103,6 +109,7 @@ export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mi
     known: {},
     tokens: OPENING_TOKENS + Math.ceil(chars / BYTES_PER_TOKEN),
     summaries: 0,
+    breakages: 0,
   }
   return grounded(askLedger({ ...agent, assignment, mind }, thinking, []), { assignment, mind })
 }
@@ -176,6 +183,7 @@ function think(thinker: Thinker, before: Thinking): ThinkingStep {
     turn,
     outputTokensMax: mind.outputTokensMax,
     isLast,
+    breakages: before.breakages,
     purpose,
   } satisfies ThinkInput
   const thinking = { ...before, awaits: effectIdOf(thinker, 0) }
@@ -189,7 +197,7 @@ function takeThought(thinker: Thinker, before: Thinking, { result }: FinishedEff
     return failed(before, result.error.code, result.error.message, send)
   }
   const thought = result.value as unknown as Thought
-  const send = [settling(thinker, spentOn(thought))]
+  const send = [settling(thinker, spentOn(thought, before.reserved))]
   const thinking = { ...before, reserved: null }
   if (thinking.purpose === 'summary') return takeSummary(thinker, thinking, thought, send)
   if (thought.failure !== null) return takeFailure(thinker, thinking, thought.failure, send)
@@ -211,6 +219,7 @@ function takeReply(
     reply: transcript && { sha256: transcript.tail.sha256, bytes: transcript.tail.bytes },
     tokens: contextTokens,
     summaries: 0,
+    breakages: 0,
   }
   if (calls.length > 0) return useTools(thinker, thinking, send)
   const name = finish === 'length' ? ('cut_off' as const) : ('no_call' as const)
@@ -228,6 +237,9 @@ function takeFailure(
     if (!canShrink) return spent(before, 'context', send)
     return askLedger(thinker, { ...before, purpose: 'summary' }, send)
   }
+  if (BREAKAGES.includes(kind)) {
+    return askLedger(thinker, { ...before, breakages: before.breakages + 1 }, send)
+  }
   if (kind !== 'invalid_output') return failed(before, kind, message, send)
   const notes = [...before.notes, { name: 'unusable' as const, text: message }].slice(-NOTES_MAX)
   return nextTurn(thinker, { ...before, notes }, send)
@@ -242,6 +254,8 @@ function takeSummary(
 ): ThinkingStep {
   const bytes = transcript?.bytes ?? 0
   const isShorter = bytes < (before.transcript?.bytes ?? 0)
+  const isAgain = failure !== null && before.summaries < SUMMARIES_MAX
+  if (isAgain) return askLedger(thinker, { ...before, summaries: before.summaries + 1 }, send)
   if (failure !== null || !isShorter) return spent(before, 'context', send)
   const thinking: Thinking = {
     ...before,
@@ -265,6 +279,7 @@ function useTools(thinker: Thinker, before: Thinking, send: readonly Message[]):
     transcript: transcript as Transcript,
     reply: reply as BlobRef,
     ids: batch.map(({ id }) => id),
+    isLast: before.turn >= thinker.assignment.turnsMax,
     refused: batch.filter(({ key }) => isRepetitive(known, key)).map(({ id }) => id),
   } satisfies UseToolsInput
   const thinking = { ...before, awaits: effectIdOf(thinker, 0) }
@@ -314,7 +329,9 @@ function askLedger(thinker: Thinker, before: Thinking, send: readonly Message[])
   return going(thinking, { send: [...send, asking] })
 }
 
-function spentOn({ tokens, microdollars }: Thought): Amounts {
+/** Where nobody knows what a turn used, it may have been all that was set aside. */
+function spentOn({ tokens, microdollars, isUsageKnown }: Thought, most: Amounts | null): Amounts {
+  if (!isUsageKnown && most !== null) return most
   return {
     iterations: 1,
     inputTokens: tokens.input,

@@ -2,7 +2,7 @@ import type { ApiProvider } from '../../effects/brains/api-model.ts'
 import type { Environment } from './place.ts'
 import { addressOf, findKeyVariable, findProvider, keyVariables } from './provider-variables.ts'
 import type { SlipwayConfig } from './settings/defaults.ts'
-import { type CoderEntry, type ModelEntry, PROVIDERS } from './settings/schema.ts'
+import { type BrainEntry, type ModelEntry, PROVIDERS } from './settings/schema.ts'
 
 /** The roles that somebody thinks for. */
 export const ROLES = ['pm', 'architect', 'coder'] as const
@@ -14,7 +14,7 @@ const MODEL_VARIABLE = 'SLIPWAY_MODEL'
 const SCENARIO_VARIABLE = 'SLIPWAY_SCENARIO'
 
 /** Who is to think for a role, as far as it is known without asking anybody. Holds no secret. */
-export type BrainOutline = { readonly entry: CoderEntry; readonly from: string } & (
+export type BrainOutline = { readonly entry: BrainEntry; readonly from: string } & (
   | { readonly kind: 'scripted'; readonly file: string }
   | { readonly kind: 'agent'; readonly name: string }
   | {
@@ -40,7 +40,7 @@ export function outlineBrain(
 ): BrainOutline {
   const file = environment[SCENARIO_VARIABLE]?.trim()
   const key = models[role] === null ? 'default' : role
-  const entry: CoderEntry = models[key] ?? {}
+  const entry: BrainEntry = models[key] ?? {}
   if (file) return { kind: 'scripted', file, entry, from: SCENARIO_VARIABLE }
   if (entry.agent !== undefined) {
     const name = typeof entry.agent === 'string' ? entry.agent : (entry.agent.command[0] ?? '')

@@ -169,7 +169,9 @@ describe('with configuration', () => {
       kind: 'agent',
       agent: { name: 'codex', acp: { argv: ['codex-acp'] } },
     })
-    const agent = { command: ['/opt/bin/mine', '--acp'], variables: ['MY_KEY'], hosts: ['x.org'] }
+    const addresses = ['http://127.0.0.1:8080']
+    const command = ['/opt/bin/mine', '--acp']
+    const agent = { command, variables: ['MY_KEY'], hosts: ['x.org'], addresses }
     const own = await coderOf(
       { models: { ...base.models, coder: { agent, model: 'm' } } },
       environment,
@@ -177,7 +179,21 @@ describe('with configuration', () => {
     expect(own).toMatchObject({
       kind: 'agent',
       model: 'm',
-      agent: { name: 'mine', acp: { argv: agent.command }, variables: ['MY_KEY'], home: [] },
+      agent: { name: 'mine', acp: { argv: command }, variables: ['MY_KEY'], home: [] },
+      addresses,
+    })
+  })
+
+  test('an agent reviews where it has the code to look at', async () => {
+    const provider = { provider: 'anthropic' as const, model: 'x' }
+    const models: ConfigFile['models'] = { default: provider, architect: { agent: 'codex' } }
+    expect(await resolve({ models }, environment)).toMatchObject({
+      brains: { architect: { kind: 'agent', agent: { name: 'codex' } }, coder: { kind: 'api' } },
+    })
+    const blind = await resolve({ models, revisions: { architect: 'D' } }, environment)
+    expect(blind).toEqual({
+      ok: false,
+      problems: [expect.stringMatching(/^models\.architect: .*needs a workspace.*architect to I/)],
     })
   })
 

@@ -9,7 +9,7 @@ import type { ListedModel } from './model-choice.ts'
 import { chooseModel, type Listing, type ModelAnswer } from './model-list.ts'
 import type { Environment } from './place.ts'
 import type { SlipwayConfig } from './settings/defaults.ts'
-import type { CoderEntry } from './settings/schema.ts'
+import type { BrainEntry } from './settings/schema.ts'
 
 /** A brain to open: data, and of secrets only the key that its provider wants. */
 export type BrainPlan = {
@@ -18,7 +18,13 @@ export type BrainPlan = {
   readonly prices: ConfiguredPrices | undefined
 } & (
   | { readonly kind: 'scripted'; readonly file: string }
-  | { readonly kind: 'agent'; readonly agent: Agent; readonly model: string | undefined }
+  | {
+      readonly kind: 'agent'
+      readonly agent: Agent
+      readonly model: string | undefined
+      /** On this machine, besides those in its variables. */
+      readonly addresses: readonly string[]
+    }
   | { readonly kind: 'api'; readonly choice: ApiModelChoice }
 )
 
@@ -39,6 +45,10 @@ const WAYS_OUT = [
   'or start Ollama on this machine, with a model that calls tools;',
   'or name a provider, and the variable with its key, under models.default in slipway.config.yaml.',
 ].join('\n')
+
+/** An agent works in a folder, and architect@D has none when it reads a spec. */
+const NO_CODE =
+  'models.architect: under architect@D a spec is reviewed without the code, and an agent needs a workspace. Set revisions.architect to I, or name a model.'
 
 /**
  * Finds out which brain each role has. Asks a provider for its models where none is named; nothing
@@ -61,6 +71,9 @@ export async function resolveBrains(
   const [pm, architect, coder] = plans.filter((plan) => typeof plan !== 'string')
   if (pm === undefined || architect === undefined || coder === undefined) {
     return { ok: false, problems: [...new Set(problems)] }
+  }
+  if (architect.kind === 'agent' && config.revisions.architect === 'D') {
+    return { ok: false, problems: [NO_CODE] }
   }
   return { ok: true, brains: { pm, architect, coder } }
 }
@@ -95,6 +108,7 @@ async function planBrain(
       kind: 'agent',
       agent: agentOf(entry),
       model: entry.model,
+      addresses: typeof entry.agent === 'object' ? (entry.agent.addresses ?? []) : [],
       ...sizesOf(entry, undefined),
     }
   }
@@ -121,7 +135,7 @@ async function planBrain(
 
 function planModel(
   { provider, baseUrl, apiKey }: Listing,
-  entry: CoderEntry,
+  entry: BrainEntry,
   listed: ListedModel,
 ): BrainPlan {
   const sizes = sizesOf(entry, listed, provider)
@@ -134,7 +148,7 @@ function planModel(
 }
 
 function sizesOf(
-  { contextTokens, outputTokens, prices }: CoderEntry,
+  { contextTokens, outputTokens, prices }: BrainEntry,
   listed: ListedModel | undefined,
   provider?: ApiProvider,
 ): Pick<BrainPlan, 'contextTokens' | 'outputTokensMax' | 'prices'> {
@@ -149,7 +163,7 @@ function sizesOf(
   }
 }
 
-function readPrices({ input, cached, cacheWrite, output }: NonNullable<CoderEntry['prices']>) {
+function readPrices({ input, cached, cacheWrite, output }: NonNullable<BrainEntry['prices']>) {
   return {
     input,
     output,
@@ -159,7 +173,7 @@ function readPrices({ input, cached, cacheWrite, output }: NonNullable<CoderEntr
 }
 
 /** One that is known by name, or the user's own command. */
-function agentOf({ agent }: CoderEntry): Agent {
+function agentOf({ agent }: BrainEntry): Agent {
   if (typeof agent === 'string') return AGENTS[agent]
   if (agent === undefined) throw new Error('the entry has no agent')
   const { command, variables = [], hosts = [] } = agent
@@ -168,6 +182,7 @@ function agentOf({ agent }: CoderEntry): Agent {
     name: program.split('/').at(-1) ?? program,
     acp: { argv: [program, ...args] },
     variables,
+    areVariablesSecret: true,
     addresses: [],
     home: [],
     hosts,

@@ -20,6 +20,8 @@ describe('what is written right', () => {
     ['a model', 'models:\n  coder: { provider: google, model: x-1.5, apiKeyEnv: MY_KEY }\n'],
     ['an agent', 'models: { coder: { agent: codex, model: x } }'],
     ['an own agent', 'models: { coder: { agent: { command: [my-agent, --acp], hosts: [a.b] } } }'],
+    ['an agent that reviews', 'models: { architect: { agent: claude } }'],
+    ['an address of an agent', own('http://localhost:8080/v1')],
     ['both forms of commands', 'tests: { commands: [[npm, test], { argv: [make], cwd: a/b }] }'],
     ['JSON', '{ "$schema": "x", "team": { "coders": 2 } }'],
     ['an address of this machine', f('baseUrl', 'http://127.0.0.1:8080/v1')],
@@ -32,6 +34,11 @@ describe('what is written right', () => {
 /** An entry with one more key. */
 function f(key: string, value: string): string {
   return `models: { default: { provider: openai, ${key}: '${value}' } }`
+}
+
+/** An own agent that reaches an address. */
+function own(address: string): string {
+  return `models: { coder: { agent: { command: [x], addresses: ['${address}'] } } }`
 }
 
 describe('a problem has its place, its key and the fix', () => {
@@ -63,7 +70,7 @@ describe('a problem has its place, its key and the fix', () => {
     ],
     [
       'models:\n  pm: { agent: claude }\n',
-      'c.yaml:2:9: models.pm.agent: is not known here: there is models.coder.agent',
+      'c.yaml:2:9: models.pm.agent: is not known here: there is models.architect.agent and models.coder.agent',
     ],
     [
       'models:\n  coder: { agent: claude, provider: openai }\n',
@@ -92,6 +99,15 @@ describe('a problem has its place, its key and the fix', () => {
     const expected = typeof problem === 'string' ? problem : expect.stringMatching(problem)
     expect(problemsOf(text)).toEqual([expected])
   })
+
+  test.each(['http://192.168.1.9', 'https://x.org', 'localhost:1', 'ftp://127.0.0.1'])(
+    'an agent does not reach %s as an address on this machine',
+    (address) => {
+      expect(problemsOf(own(address))).toEqual([
+        'c.yaml:1:55: models.coder.agent.addresses[0]: has to be an address on this machine, such as http://127.0.0.1:8080',
+      ])
+    },
+  )
 
   test('what is not JSON is not called .json', () => {
     expect(problemsOf('team: { coders: 1 }', 'c.json')).toEqual([

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net'
 import { isAbsolute, normalize } from 'node:path'
+import { reachOf } from '../../effects/brains/agents/agent-reach.ts'
 import { guardGit } from '../../effects/guards/git-guard.ts'
 import { findLookalikes } from '../../effects/guards/secret-patterns.ts'
 import { isPublic, parseHosts } from '../../effects/sandbox/host-list.ts'
 import type { Problem } from './problems.ts'
-import type { CoderEntry, ConfigFile } from './settings/schema.ts'
+import type { BrainEntry, ConfigFile } from './settings/schema.ts'
 
 type Path = Problem['path']
 
@@ -28,7 +29,7 @@ export function checkValues(config: ConfigFile): readonly Problem[] {
   ]
 }
 
-function checkModel(entry: CoderEntry, path: Path): readonly Problem[] {
+function checkModel(entry: BrainEntry, path: Path): readonly Problem[] {
   const { provider, model, baseUrl, apiKeyEnv, agent, contextTokens, outputTokens } = entry
   const problems = [
     ...check(model, [...path, 'model'], modelProblem),
@@ -51,12 +52,13 @@ function checkModel(entry: CoderEntry, path: Path): readonly Problem[] {
     say('has an agent: remove provider, baseUrl and apiKeyEnv, which the agent has itself')
   }
   if (typeof agent === 'string') return problems
-  const { command, variables, hosts } = agent
+  const { command, variables, hosts, addresses } = agent
   return [
     ...problems,
     ...checkArgv(command, [...path, 'agent', 'command']),
     ...each(variables, [...path, 'agent', 'variables'], variableProblem),
     ...each(hosts, [...path, 'agent', 'hosts'], hostProblem),
+    ...each(addresses, [...path, 'agent', 'addresses'], nearAddressProblem),
   ]
 }
 
@@ -160,6 +162,11 @@ export function addressProblem(value: string): string | undefined {
     return 'has to begin with https://: http is for this machine and private networks'
   }
   return undefined
+}
+
+function nearAddressProblem(value: string): string | undefined {
+  const isHere = addressProblem(value) === undefined && reachOf([value], []).hosts.length === 0
+  return isHere ? undefined : 'has to be an address on this machine, such as http://127.0.0.1:8080'
 }
 
 function isNear(hostname: string): boolean {

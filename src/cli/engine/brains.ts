@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { secretsOf } from '../../effects/brains/agents/agent-secrets.ts'
 import type { Brain, Usage } from '../../effects/brains/brain.ts'
 import type { Isolation } from '../../effects/sandbox/sandbox.ts'
 import type { NamedBrain } from '../../effects/thinking/think-handler.ts'
@@ -24,6 +25,18 @@ export interface BrainGround {
   readonly environment: Environment
 }
 
+/** The values that brains are told and nobody else may see. */
+export function secretsOfBrains(
+  plans: Readonly<Record<string, BrainPlan>>,
+  environment: Environment,
+): readonly string[] {
+  const values = Object.values(plans).flatMap((plan) => {
+    if (plan.kind === 'agent') return secretsOf(plan.agent, environment)
+    return plan.kind === 'api' && plan.choice.apiKey !== '' ? [plan.choice.apiKey] : []
+  })
+  return [...new Set(values)]
+}
+
 /** Opens the brains of the roles; roles that have the same share its service. */
 export async function openBrains(
   plans: Readonly<Record<string, BrainPlan>>,
@@ -33,7 +46,12 @@ export async function openBrains(
   const services: Record<string, Service> = {}
   for (const [name, plan] of Object.entries(plans)) {
     const service = serviceOf(plan)
-    brains[name] = { brain: await openBrain(plan, ground), service, priceOf: pricing(plan) }
+    brains[name] = {
+      brain: await openBrain(plan, ground),
+      service,
+      priceOf: pricing(plan),
+      ...(plan.kind === 'agent' && { isAgent: true as const }),
+    }
     services[service] = { concurrencyMax: CALLS_AT_ONCE_MAX, probe: await probing(plan) }
   }
   return { brains, services }
@@ -50,15 +68,29 @@ async function openBrain(plan: BrainPlan, ground: BrainGround): Promise<Brain> {
       const { openApiBrain } = await import('../../effects/brains/api-brain.ts')
       return openApiBrain({ ...plan.choice, timeouts: TIMEOUTS })
     }
-    case 'agent': {
-      const { agent, model } = plan
-      const options = { agent, ...ground, timeouts: AGENT_TIMEOUTS, budget: AGENT_BUDGET }
-      const { openAcpBrain } = await import('../../effects/brains/agents/acp-brain.ts')
-      return openAcpBrain(model === undefined ? options : { ...options, model })
-    }
+    case 'agent':
+      return openAgent(plan, ground)
     case 'scripted':
       return openScript(plan.file)
   }
+}
+
+async function openAgent(
+  { agent, model, addresses }: Extract<BrainPlan, { kind: 'agent' }>,
+  ground: BrainGround,
+): Promise<Brain> {
+  const options = {
+    ...{ agent, addresses, ...ground, timeouts: AGENT_TIMEOUTS, budget: AGENT_BUDGET },
+    ...(model !== undefined && { model }),
+  }
+  const { isolation, environment } = ground
+  const { modeOf } = await import('../../effects/brains/agents/agent-mode.ts')
+  if ((await modeOf(agent, environment.PATH ?? '', isolation.level === 'container')) === 'acp') {
+    const { openAcpBrain } = await import('../../effects/brains/agents/acp-brain.ts')
+    return openAcpBrain(options)
+  }
+  const { openHeadlessBrain } = await import('../../effects/brains/agents/headless-brain.ts')
+  return openHeadlessBrain(options)
 }
 
 async function openScript(file: string): Promise<Brain> {
@@ -74,8 +106,9 @@ async function openScript(file: string): Promise<Brain> {
 
 function pricing(plan: BrainPlan): NamedBrain['priceOf'] {
   if (plan.kind === 'scripted') return async () => 0
-  if (plan.kind === 'agent') return async () => null
-  const { provider, model } = plan.choice
+  // Whom an agent asks is its own affair: it has the price that the user says, or none.
+  const { provider, model } =
+    plan.kind === 'api' ? plan.choice : { provider: 'openai-compatible' as const, model: '' }
   const { prices: configured } = plan
   return async (usage: Usage) => {
     const { priceOf } = await import('../../effects/brains/price.ts')

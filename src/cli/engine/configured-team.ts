@@ -10,8 +10,9 @@ import {
   resolveTeamLimits,
   resolveTests,
 } from '../config/resolve-settings.ts'
+import { openTrustedTools } from '../mcp-servers.ts'
 import { UsageError } from '../usage-error.ts'
-import { openBrains } from './brains.ts'
+import { openBrains, secretsOfBrains } from './brains.ts'
 import { openTeam, type RunStart, type Team } from './team.ts'
 
 /** A team as the user configured it, and how its runs are started. */
@@ -39,17 +40,16 @@ export async function openConfiguredTeam(
   if (!plans.ok) throw new UsageError(plans.problems.join('\n'))
   const tests = resolveTests(config)
   const isolation = resolveIsolation(config, stateFolder, environment)
-  const keys = Object.values(plans.brains).flatMap((plan) =>
-    plan.kind === 'api' && plan.choice.apiKey !== '' ? [plan.choice.apiKey] : [],
-  )
   const team = await openTeam({
     stateFolder,
     openIsolation: (processes) => chooseIsolation(processes, isolation),
     openBrains: (opened) =>
       openBrains(plans.brains, { isolation: opened, stateFolder, environment }),
+    openFurtherTools: (processes) =>
+      openTrustedTools(repository.root, stateFolder, processes, environment),
     hosts: config.isolation.hosts,
     testTimeoutMs: tests.timeoutMs ?? 1_800_000,
-    secrets: keys,
+    secrets: secretsOfBrains(plans.brains, environment),
     ...(tests.commands && {
       testCommands: tests.commands.map(({ argv, cwd }) => ({
         argv: argv as [string, ...string[]],

@@ -35,7 +35,9 @@ import { runTestsHandler } from '../../effects/testing/run-tests-handler.ts'
 import type { TestCommand } from '../../effects/testing/test-result.ts'
 import type { NamedBrain } from '../../effects/thinking/think-handler.ts'
 import { openThinking, type ThinkingEffects } from '../../effects/thinking/thinking-effects.ts'
+import type { Tool } from '../../effects/tools/tool.ts'
 import { readDiff } from '../../effects/workspace/diff.ts'
+import { removeFolder } from '../../effects/workspace/removal.ts'
 import {
   checkpointHandler,
   cleanUpHandler,
@@ -60,6 +62,8 @@ export interface TeamParts {
   readonly openIsolation: (processes: Processes) => Promise<Isolation>
   /** Opens who thinks, once it is known how commands are confined. */
   readonly openBrains: (isolation: Isolation) => Promise<OpenedBrains>
+  /** Opens the tools of the user's own servers; there are none when absent. */
+  readonly openFurtherTools?: (processes: Processes) => Promise<FurtherTools>
   readonly hosts: readonly string[]
   readonly testCommands?: readonly TestCommand[]
   readonly testTimeoutMs: number
@@ -70,6 +74,12 @@ export interface TeamParts {
   readonly thinkAttemptsMax?: number
   /** Where pull requests are; records on this machine when absent. Its service is `forge`. */
   readonly openForge?: (parts: LocalForgeParts) => Promise<Forge>
+}
+
+/** Tools that are there for as long as the team is. */
+interface FurtherTools {
+  readonly tools: readonly Tool[]
+  close(): Promise<void>
 }
 
 /** Who thinks, and what that depends on, by the names that brains give. */
@@ -115,11 +125,17 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   const repositories = await openRepositories(git, stateFolder)
   const workspaces = openWorkspaces(git, repositories, stateFolder)
   await workspaces.reconcile(await findWantedWorkspaces(journal))
+  await removeFolder(join(stateFolder, 'gate'))
   const isolation = await parts.openIsolation(processes)
   const folder = join(stateFolder, 'pull-requests')
   const forge = await (parts.openForge ?? openLocalForge)({ git, repositories, folder })
   const { brains, services } = await parts.openBrains(isolation)
-  const thinking = openThinking({ ...parts, brains, git, repositories, workspaces, isolation })
+  const further = await parts.openFurtherTools?.(processes)
+  const thinking = openThinking({
+    ...parts,
+    ...{ brains, git, repositories, workspaces, isolation },
+    furtherTools: further?.tools ?? [],
+  })
   const blobs = openBlobFiles(join(stateFolder, 'blobs'))
   const ground = { git, repositories, workspaces, isolation, forge, thinking, journal }
   const runtime: Runtime = await openEmbeddedRuntime({
@@ -146,6 +162,7 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
     async close() {
       await runtime.close()
       await thinking.close()
+      await further?.close()
       await processes.close()
       await journal.close()
     },

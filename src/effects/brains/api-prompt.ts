@@ -30,7 +30,7 @@ const CACHED: SharedV3ProviderOptions = { anthropic: { cacheControl: { type: 'ep
  * same turn gives the same request, and a longer conversation one that begins the same.
  */
 export function toCallOptions(turn: Turn, target: PromptTarget): LanguageModelV3CallOptions {
-  const { tools, forcedTool } = turn
+  const { tools } = turn
   const offered = tools.map((tool, index) => toTool(tool, target, index === tools.length - 1))
   const options: LanguageModelV3CallOptions = {
     prompt: toPrompt(turn, target),
@@ -39,11 +39,15 @@ export function toCallOptions(turn: Turn, target: PromptTarget): LanguageModelV3
     includeRawChunks: true,
   }
   if (offered.length === 0) return options
-  const toolChoice =
-    forcedTool === undefined
-      ? ({ type: 'auto' } as const)
-      : ({ type: 'tool', toolName: forcedTool } as const)
-  return { ...options, tools: offered, toolChoice }
+  return { ...options, tools: offered, toolChoice: toolChoiceOf(turn) }
+}
+
+function toolChoiceOf({
+  forcedTool,
+  isToolless,
+}: Turn): NonNullable<LanguageModelV3CallOptions['toolChoice']> {
+  if (isToolless) return { type: 'none' }
+  return forcedTool === undefined ? { type: 'auto' } : { type: 'tool', toolName: forcedTool }
 }
 
 function toTool(

@@ -16,8 +16,12 @@ export interface Turn {
   readonly messages: readonly Message[]
   /** In a fixed order. */
   readonly tools: readonly ToolDefinition[]
+  /** Those of them that end the state; absent, all. Who has hands of its own needs no others. */
+  readonly endsWith?: readonly string[]
   /** The tool that has to be called: the last turn before a bound ends the state. */
   readonly forcedTool?: string
+  /** Present where only words are wanted: the tools are there for the provider's cache. */
+  readonly isToolless?: true
   readonly outputTokensMax: number
   /** Where a brain that has hands of its own works; a model behind an API has none. */
   readonly workspace?: TurnWorkspace

@@ -35,20 +35,49 @@ export async function mergeTrees(
   const end = fields.indexOf('', 1)
   const stages = readStages(fields.slice(1, end))
   const messages = readMessages(fields.slice(end + 1))
-  return { tree, conflicts: await describe(git, repository, stages, messages) }
+  const conflicts = [
+    ...(await describe(git, repository, stages, messages)),
+    ...describeOthers(stages, messages),
+  ]
+  // What git could not merge is never taken for merged, whatever it says about it.
+  if (conflicts.length === 0) throw new Error('git found a conflict and named none')
+  return { tree, conflicts }
+}
+
+/** Conflicts that are about no version of a file, such as a folder that went two ways. */
+function describeOthers(stages: Stages, messages: readonly Message[]): readonly Conflict[] {
+  return messages
+    .filter(({ kind, paths }) => isConflict(kind) && !paths.some((path) => stages.has(path)))
+    .slice(0, CONFLICTS_MAX)
+    .map(({ kind, paths, text }) => ({
+      path: paths[0] ?? '',
+      kind: kindOf(kind, [], true),
+      message: text.slice(0, MESSAGE_CHARS_MAX),
+      onTarget: false,
+      inStory: false,
+      hunks: [],
+      hunksLeftOut: 0,
+    }))
+}
+
+function isConflict(kind: string): boolean {
+  return kind.startsWith('CONFLICT')
 }
 
 /** The blobs of a path: of the base (1), of the target (2) and of the story (3). */
 type Stages = ReadonlyMap<string, ReadonlyMap<number, string>>
+
+/** A submodule's commit, which is no blob: it is named, and has no lines. */
+const GITLINK_MODE = '160000'
 
 function readStages(lines: readonly string[]): Stages {
   const stages = new Map<string, Map<number, string>>()
   for (const line of lines) {
     const match = /^(\d{6}) ([0-9a-f]+) ([123])\t(.*)$/s.exec(line)
     if (match === null) continue
-    const [, , blob, stage, path] = match as unknown as [string, string, string, string, string]
+    const [, mode, blob, stage, path] = match as unknown as [string, string, string, string, string]
     const known = stages.get(path) ?? new Map<number, string>()
-    stages.set(path, known.set(Number(stage), blob))
+    stages.set(path, known.set(Number(stage), mode === GITLINK_MODE ? '' : blob))
   }
   return stages
 }
@@ -81,7 +110,7 @@ async function describe(
   const conflicts: Conflict[] = []
   for (const [path, blobs] of [...stages].slice(0, CONFLICTS_MAX)) {
     const about = messages.find(
-      (message) => message.paths.includes(path) && message.kind.startsWith('CONFLICT'),
+      (message) => message.paths.includes(path) && isConflict(message.kind),
     )
     const hunks = await hunksOf(git, repository, blobs)
     const fitting: Hunk[] = []
@@ -108,7 +137,7 @@ function kindOf(
   hunks: readonly Hunk[] | undefined,
   hasBase: boolean,
 ): string {
-  const name = /^CONFLICT \((.*)\)$/.exec(kind ?? '')?.[1] ?? 'contents'
+  const name = /^CONFLICT ?\((.*)\)$/.exec(kind ?? '')?.[1] ?? 'contents'
   if (name !== 'contents') return name
   if (hunks === undefined) return 'binary'
   return hasBase ? name : 'add/add'
@@ -120,7 +149,7 @@ async function hunksOf(
   repository: string,
   blobs: ReadonlyMap<number, string>,
 ): Promise<readonly Hunk[] | undefined> {
-  if (!blobs.has(2) || !blobs.has(3)) return []
+  if (!blobs.has(2) || !blobs.has(3) || [...blobs.values()].includes('')) return []
   const scratch = await mkdtemp(join(tmpdir(), 'slipway-merge-'))
   try {
     for (const stage of [1, 2, 3]) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** In the names of what this process makes for a while; its number may have been another's before. */
 export const PROCESS_NAME = randomBytes(6).toString('hex')
 
-const TEMPORARY = /^(?:agent|home|proxy|trial)-([0-9a-f]{12})-/
+const TEMPORARY = /^(?:home|proxy|trial)-([0-9a-f]{12})-/
 
 /** The sandboxes' own folder in a state folder, without what an earlier process has left in it. */
 export async function prepareOwnFolder(stateFolder: string): Promise<string> {
@@ -20,9 +20,6 @@ export async function prepareOwnFolder(stateFolder: string): Promise<string> {
 }
 
 /** A new folder that the next process removes if this one does not. */
-export function makeTemporary(
-  folder: string,
-  kind: 'agent' | 'home' | 'proxy' | 'trial',
-): Promise<string> {
+export function makeTemporary(folder: string, kind: 'home' | 'proxy' | 'trial'): Promise<string> {
   return mkdtemp(join(folder, `${kind}-${PROCESS_NAME}-`))
 }

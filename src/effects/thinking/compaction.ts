@@ -10,6 +10,9 @@ const OLD_INPUT_CHARS_MAX = 400
 const LAST_CHARS_MAX = 40_000
 const LAST_SHARE_MAX = 0.25
 
+/** What the list of what is to be done stands under, also for the next summary. */
+const LIST = 'Your list of what is to be done:'
+
 /** The words around a summary. */
 export interface CompactionWords {
   readonly request: string
@@ -38,7 +41,7 @@ export function summedUp(
 ): readonly Message[] {
   const [first] = messages
   const todos = lastTodos(messages)
-  const list = todos === undefined ? '' : `\n\nYour list of what is to be done:\n${todos}`
+  const list = todos === undefined ? '' : `\n\n${LIST}\n${todos}`
   const told: Message = { role: 'user', text: `${words.summary(summary)}${list}` }
   return [...(first === undefined ? [] : [first]), told, ...lastExchange(messages)]
 }
@@ -72,8 +75,15 @@ function lastTodos(messages: readonly Message[]): string | undefined {
   const calls = messages.flatMap((message) =>
     message.role === 'assistant' ? message.toolCalls : [],
   )
-  const last = calls.findLast(({ name }) => name === TODO_TOOL_NAME)
-  return last === undefined ? undefined : todosIn(last.input)
+  const lists = calls
+    .filter(({ name }) => name === TODO_TOOL_NAME)
+    .map(({ input }) => todosIn(input))
+  const told = messages.flatMap((message) =>
+    message.role === 'user' && message.text.includes(LIST)
+      ? [message.text.slice(message.text.lastIndexOf(LIST) + LIST.length).trim()]
+      : [],
+  )
+  return lists.findLast((list) => list !== undefined) ?? told.at(-1)
 }
 
 /** The last reply with its results; nothing when it is long or not answered. */

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { OutputFiles } from '../tools/output-files.ts'
 import type { ToolContext } from '../tools/tool.ts'
@@ -34,6 +35,8 @@ const OPEN_MAX = 64
 
 interface OpenDesk {
   readonly folder: string
+  /** Which folder it is: one that is made anew has the same path, and is another. */
+  readonly inode: number
   readonly key: string
   readonly sandbox: Promise<Sandbox>
 }
@@ -48,8 +51,11 @@ export function openDesks(parts: DeskParts): Desks {
 
   const take = async (folder: string, access: 'read' | 'write'): Promise<Sandbox> => {
     const key = `${access} ${folder}`
+    const { ino: inode } = await stat(folder)
+    const known = open.get(key)
+    if (known !== undefined && known.inode !== inode) await put(known)
     const found = open.get(key)
-    const desk = found ?? { folder, key, sandbox: parts.openSandbox(folder, access) }
+    const desk = found ?? { folder, inode, key, sandbox: parts.openSandbox(folder, access) }
     open.delete(key)
     open.set(key, desk)
     if (found === undefined) desk.sandbox.catch(() => put(desk))

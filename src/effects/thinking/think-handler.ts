@@ -30,6 +30,8 @@ export interface NamedBrain {
   readonly brain: Brain
   /** The service whose limits and outages it shares with others. */
   readonly service: string
+  /** Present where it does not say what it used, because it asks its model as often as it likes. */
+  readonly isAgent?: true
   /** What a turn cost, in microdollars; null where nobody knows. */
   priceOf(usage: Usage): Promise<number | null>
 }
@@ -50,6 +52,8 @@ export interface ThinkParts {
   wordsOf(note: Note, endsWith: readonly string[]): string
   readonly compaction: CompactionWords
   findFolder(owner: Owner): Promise<string | undefined>
+  /** Stores a workspace as it is. Never rejects: what cannot be stored is noticed by who needs it. */
+  checkpoint(owner: Owner): Promise<void>
   /** Values that no model may see and nobody may store. */
   readonly secrets: readonly string[]
   readonly attemptsMax: number
@@ -58,7 +62,7 @@ export interface ThinkParts {
 }
 
 /** Longer than the clocks of any brain: they end a turn, not this. */
-const TIMEOUT_MS = 7_200_000
+const TIMEOUT_MS = 10_800_000
 
 const SAID_CHARS_MAX = 500
 const CALLS_MAX = 64
@@ -85,11 +89,18 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
       begun.catch(() => {})
       const turn = { ...prepared.turn, attempt }
       const onEvent = parts.onEvent && ((event: BrainEvent) => parts.onEvent?.(id, event))
+      // What the last turn did is stored while the next one is thought.
+      const stored = storeWork(parts, prepared.toolbox, request)
       const said = await collectReply(named.brain, turn, context.signal, onEvent)
-      const reply = request.purpose === 'summary' ? asSummary(said) : said
+      await stored
+      // An agent with hands has worked meanwhile.
+      if (named.isAgent) await storeWork(parts, prepared.toolbox, request)
+      const reply = checked(request.purpose === 'summary' ? asSummary(said) : said)
       const usage = usageOf(turn, reply)
       const spent = addUsage(usage, lost.get(id))
-      const again = retryOf(reply.failure)
+      // What has cost something is paid for, and asked for again, before it is tried again.
+      const isPaidAgain = tokenCount(usage) > 0 && request.breakages < BREAKAGES_MAX
+      const again = isPaidAgain ? abortOf(reply.failure) : retryOf(reply.failure, parts.secrets)
       if (again !== undefined) {
         lost.set(id, spent)
         return again
@@ -102,11 +113,35 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
         transcript,
         contextTokens: (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0),
         tokens: tokensOf(spent),
+        isUsageKnown: reply.usage !== null || named.isAgent === undefined,
         microdollars: await named.priceOf(spent),
       }
       return { ok: true, value: value as unknown as Json }
     },
   }
+}
+
+async function storeWork(
+  { checkpoint }: ThinkParts,
+  { access }: Toolbox,
+  { workspace, transcript }: ThinkInput,
+): Promise<void> {
+  if (access === 'write' && workspace !== null && transcript !== null) await checkpoint(workspace)
+}
+
+/** How often a turn that broke off is paid for again before the provider counts as out. */
+const BREAKAGES_MAX = 3
+const CALL_ID_CHARS_MAX = 200
+
+function tokenCount({ inputTokens, outputTokens }: Usage): number {
+  return (inputTokens ?? 0) + (outputTokens ?? 0)
+}
+
+/** A reply whose calls have ids that no row can hold is none. */
+function checked(reply: Reply): Reply {
+  if (reply.calls.every(({ id }) => id.length <= CALL_ID_CHARS_MAX)) return reply
+  const failure = { kind: 'invalid_output', message: 'the id of a call is too long' } as const
+  return { ...reply, calls: [], finish: 'failed', failure }
 }
 
 /** A summary that says nothing would lose everything. */
@@ -153,8 +188,10 @@ async function prepare(
       ? toBeSummed(conversation, parts.compaction)
       : [...conversation.messages, ...told],
     tools: conversation.tools,
+    endsWith: toolbox.endsWith,
     outputTokensMax: request.outputTokensMax,
     ...(request.isLast && { forcedTool: toolbox.endsWith[0] }),
+    ...(isSummary && { isToolless: true as const }),
     ...(folder !== undefined && { workspace: { folder, access: toolbox.access } }),
   }
   return { turn, toolbox, conversation, told }
@@ -180,10 +217,16 @@ async function open(
   }
 }
 
+/** A turn that was given up is nobody's; anything else is for the agent to know. */
+function abortOf(failure: BrainFailure | null): Attempt | undefined {
+  return failure?.kind === 'aborted' ? failed('aborted', failure.message, 'later') : undefined
+}
+
 /** Undefined when the turn came to something that the agent is to know, be it a failure. */
-function retryOf(failure: BrainFailure | null): Attempt | undefined {
+function retryOf(failure: BrainFailure | null, secrets: readonly string[]): Attempt | undefined {
   if (failure === null) return undefined
-  const { kind, message, retryAfterMs } = failure
+  const { kind, retryAfterMs } = failure
+  const message = redact(failure.message, secrets)
   const policy = FAILURE_POLICY[kind]
   if (kind === 'aborted') return failed(kind, message, 'later')
   if (policy === 'suspend') return failed(kind, message, 'restored')
@@ -227,19 +270,28 @@ async function keep(
     role: 'assistant',
     text,
     toolCalls,
-    ...(reply.opaque !== undefined && { opaque: reply.opaque }),
+    ...(mayKeep(reply.opaque, secrets) && { opaque: reply.opaque }),
   }
   return transcripts.add(blobs, begun, { messages: [...told, said] })
 }
 
-/** Known secrets alone: what only looks like one may be what the model is to write. */
+/**
+ * Known secrets alone: what only looks like one may be what the model is to write. An input with one
+ * in it is not mended but made unfit, so that the call is refused and not carried out otherwise.
+ */
 function cleanCall(call: ToolCall, secrets: readonly string[]): ToolCall {
-  const isKnown = (text: string) => secrets.some((secret) => secret !== '' && text.includes(secret))
-  if (!isKnown(JSON.stringify(call.input) ?? '')) return call
-  const input = JSON.parse(JSON.stringify(call.input), (_, value) =>
-    typeof value === 'string' && isKnown(value) ? redact(value, secrets) : value,
-  )
-  return { ...call, input }
+  if (!holdsSecret(call.input, secrets)) return call
+  return { ...call, input: 'an input with a secret in it, which is not kept and not carried out' }
+}
+
+/** What a provider wants back is signed: it is kept as it is, or not at all. */
+function mayKeep(opaque: unknown, secrets: readonly string[]): boolean {
+  return opaque !== undefined && !holdsSecret(opaque, secrets)
+}
+
+function holdsSecret(value: unknown, secrets: readonly string[]): boolean {
+  const text = JSON.stringify(value) ?? ''
+  return secrets.some((secret) => secret !== '' && text.includes(secret))
 }
 
 function describe({ tools }: Toolbox, reply: Reply, secrets: readonly string[]) {
@@ -253,7 +305,10 @@ function describe({ tools }: Toolbox, reply: Reply, secrets: readonly string[]) 
       key: callKey(call),
     })),
     finish,
-    failure: failure && { kind: failure.kind, message: failure.message.slice(0, 2_000) },
+    failure: failure && {
+      kind: failure.kind,
+      message: redact(failure.message, secrets).slice(0, 2_000),
+    },
     model,
     said: redact(text, secrets).slice(0, SAID_CHARS_MAX),
   }
@@ -267,7 +322,8 @@ function tokensOf({ inputTokens, cachedTokens, outputTokens }: Usage): Thought['
 function usageOf(turn: Turn, { usage, text, calls, failure }: Reply): Usage {
   const estimate = (value: unknown) =>
     Math.ceil(Buffer.byteLength(JSON.stringify(value)) / BYTES_PER_TOKEN)
-  const isUnknown = usage === null && failure !== null
+  // A turn that said nothing before it failed has cost nothing that anybody knows of.
+  const isUnknown = usage === null && failure !== null && text === ''
   return {
     inputTokens:
       usage?.inputTokens ?? (isUnknown ? 0 : estimate([turn.system, turn.tools, turn.messages])),

@@ -69,6 +69,11 @@ export function openThinking(settings: ThinkingSettings): ThinkingEffects {
     wordsOf: noteWords,
     compaction: COMPACTION_WORDS,
     findFolder: async (owner) => (await workspaces.find(owner))?.folder,
+    checkpoint: (owner) =>
+      workspaces.checkpoint(owner).then(
+        () => {},
+        () => {},
+      ),
     secrets,
     attemptsMax: settings.thinkAttemptsMax ?? ATTEMPTS_MAX,
     ...(onEvent && { onEvent }),
@@ -89,7 +94,7 @@ function setDesks(settings: ThinkingSettings): Desks {
   return openDesks({
     findFolder: async (owner) => (await workspaces.find(owner))?.folder,
     openSandbox: (workspace, access) => isolation.open({ workspace, access, hosts }),
-    outputsOf: (run) => openOutputFiles(join(stateFolder, 'outputs', run)),
+    outputsOf: (run) => openOutputFiles(join(stateFolder, 'outputs', run), secrets),
     async readDiff(owner: Owner, path) {
       const { commit, base } = await workspaces.checkpoint(owner)
       const range = { from: base, to: commit }

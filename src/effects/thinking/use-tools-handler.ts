@@ -26,10 +26,13 @@ export interface UseToolsParts {
 }
 
 /** The longest time that one call may take, with that of the sandbox around it. */
-const TIMEOUT_MS = 3_600_000
+const TIMEOUT_MS = 7_200_000
 
 /** What a state is ended with has to fit a journal row. */
 const ENDING_CHARS_MAX = 200_000
+
+const KEEP_TRIES_MAX = 60
+const KEEP_DELAY_MS = 1_000
 
 const EDITING = new Set(EDIT_TOOLS.map(({ name }) => name))
 
@@ -62,15 +65,15 @@ async function openDesk(
     const message = `there is no workspace of ${workspace.story}`
     return { ok: false, error: { code: 'workspace_missing', message, retry: 'never' } }
   } catch (error) {
-    const message = String(error).slice(0, 2_000)
+    const message = redact(String(error)).slice(0, 2_000)
     return { ok: false, error: { code: 'sandbox_unavailable', message, retry: 'later' } }
   }
 }
 
 async function useTools(
   parts: UseToolsParts,
-  { transcript, reply, ids, refused: pointless }: UseToolsInput,
-  { tools }: Toolbox,
+  { transcript, reply, ids, isLast, refused: pointless }: UseToolsInput,
+  { tools, endsWith }: Toolbox,
   context: ToolContext,
   { blobs }: EffectContext,
 ): Promise<Attempt> {
@@ -81,31 +84,47 @@ async function useTools(
     message.role === 'assistant' ? message.toolCalls : [],
   )
   const calls = ids.flatMap((id) => made.find((call) => call.id === id) ?? [])
-  const wanted = calls.filter(({ id }) => !pointless.includes(id))
+  const isTooLate = ({ name }: ToolCall) => isLast && !endsWith.includes(name)
+  const wanted = calls.filter((call) => !pointless.includes(call.id) && !isTooLate(call))
   const carriedOut = await answerCalls(tools, wanted, context)
   // What was cut short by a stop is done again after it, and so is no result.
   if (context.signal.aborted) {
     return { ok: false, error: { code: 'aborted', message: 'stopped', retry: 'later' } }
   }
   const answers = calls.map(
-    (call) => carriedOut.find(({ id }) => id === call.id) ?? adviseOn(parts, call),
+    (call) =>
+      carriedOut.find(({ id }) => id === call.id) ??
+      (isTooLate(call) ? tooLate(call, endsWith) : adviseOn(parts, call)),
   )
   const failure = await settled
   return failure ?? keep(parts, transcript, answers.map(withinRow), blobs)
 }
 
-/** Keeps what was said so far while the tools work. Never rejects. */
+function tooLate({ id, name }: ToolCall, endsWith: readonly string[]): AnsweredCall {
+  const text = `${name} was not run: in the last turn only ${endsWith.join(' or ')} could be called`
+  return { id, name, ...refused(text) }
+}
+
+/**
+ * Keeps what was said so far while the tools work. Never rejects. A disk that is full is waited for
+ * here: to give up and come again would carry the calls out twice.
+ */
 async function settling(
   { transcripts }: UseToolsParts,
   transcript: Transcript,
   blobs: EffectContext['blobs'],
 ): Promise<Attempt | undefined> {
-  try {
-    await transcripts.settle(blobs, transcript)
-    return undefined
-  } catch (error) {
-    const message = String(error).slice(0, 500)
-    return { ok: false, error: { code: 'not_kept', message, retry: 'later' } }
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await transcripts.settle(blobs, transcript)
+      return undefined
+    } catch (error) {
+      const message = String(error).slice(0, 500)
+      if (tries >= KEEP_TRIES_MAX) {
+        return { ok: false, error: { code: 'not_kept', message, retry: 'never' } }
+      }
+      await new Promise((resolve) => setTimeout(resolve, KEEP_DELAY_MS))
+    }
   }
 }
 
@@ -169,5 +188,6 @@ const NOWHERE: Omit<ToolContext, 'signal'> = {
       throw new Error('there is no workspace here')
     },
     read: async () => undefined,
+    clean: (text) => text,
   } satisfies OutputFiles,
 }

@@ -1,20 +1,24 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { redact } from '../guards/redaction.ts'
 
 /** Where long output is kept for the model to read on. */
 export interface OutputFiles {
   /** Gives the name to read it under. The same text has the same name. */
   keep(text: string): Promise<string>
   read(name: string): Promise<string | undefined>
+  /** A text without secrets: they are taken out before anything is cut or kept. */
+  clean(text: string): string
 }
 
 /** The beginning of the names, which no path in a workspace has. */
 const PREFIX = 'output:'
 const NAME = /^output:[0-9a-f]{12}$/
 
-export function openOutputFiles(folder: string): OutputFiles {
+export function openOutputFiles(folder: string, secrets: readonly string[] = []): OutputFiles {
   return {
+    clean: (text) => redact(text, secrets),
     async keep(text) {
       const name = `${PREFIX}${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -33,7 +37,8 @@ export function openOutputFiles(folder: string): OutputFiles {
 const SHOWN_CHARS_MAX = 16_000
 
 /** A text as it is shown: what is too long is cut in its middle, and kept whole to be read. */
-export async function shorten(text: string, outputs: OutputFiles): Promise<string> {
+export async function shorten(whole: string, outputs: OutputFiles): Promise<string> {
+  const text = outputs.clean(whole)
   if (text.length <= SHOWN_CHARS_MAX) return text
   const name = await outputs.keep(text)
   const half = SHOWN_CHARS_MAX / 2

@@ -7,6 +7,7 @@ import { defineTool, refused, said, type ToolAnswer } from './tool.ts'
 const FILE_BYTES_MAX = 2 * 1024 * 1024
 const LINES_DEFAULT = 1_000
 const ENTRIES_MAX = 1_000
+const KEPT_CHARS_MAX = 16_000
 
 const readFile = defineTool({
   name: 'read_file',
@@ -24,18 +25,30 @@ const readFile = defineTool({
       const text = kept ?? (await readText(workspace, path))
       const all = text.split('\n')
       if (all.at(-1) === '') all.pop()
-      const shown = all.slice(from - 1, from - 1 + lines)
+      const wanted = all.slice(from - 1, from - 1 + lines)
+      // Kept output is read by parts; keeping it again under another name would never end.
+      const shown = kept === undefined ? wanted : withinLimit(wanted)
       if (shown.length === 0) return refused(`${path} has ${all.length} lines`)
       const numbered = shown.map((line, i) => `${from + i}\t${line}`).join('\n')
       const last = from - 1 + shown.length
       const rest = last < all.length ? `\n[${all.length - last} more lines, from ${last + 1}]` : ''
-      // Kept output is read by parts; keeping it again under another name would never end.
-      return said(
-        `${kept === undefined ? await shorten(numbered, outputs) : numbered.slice(0, 16_000)}${rest}`,
-      )
+      return said(`${kept === undefined ? await shorten(numbered, outputs) : numbered}${rest}`)
     })
   },
 })
+
+/** As many whole lines as can be shown; a line that is too long itself is cut, and says so. */
+function withinLimit(lines: readonly string[]): readonly string[] {
+  const shown: string[] = []
+  let chars = 0
+  for (const line of lines) {
+    const cut = line.length > KEPT_CHARS_MAX ? `${line.slice(0, KEPT_CHARS_MAX)} [cut]` : line
+    chars += cut.length
+    if (shown.length > 0 && chars > KEPT_CHARS_MAX) break
+    shown.push(cut)
+  }
+  return shown
+}
 
 const listFiles = defineTool({
   name: 'list_files',

@@ -205,6 +205,25 @@ describe('reconcile', () => {
   })
 })
 
+describe('a start', () => {
+  test('brings a lost workspace back from its last checkpoint', async () => {
+    const { folder } = await workspaces.prepare(S1, base)
+    writeFileSync(join(folder, 'work.txt'), 'kept')
+    await workspaces.checkpoint(S1)
+    rmSync(folder, { recursive: true })
+    expect(await workspaces.reconcile([S1])).toEqual({ removed: [], missing: [] })
+    expect(readFileSync(join(folder, 'work.txt'), 'utf8')).toBe('kept')
+  })
+
+  test('leaves alone what we did not make', async () => {
+    await workspaces.prepare(S1, base)
+    const runs = join(world.state, 'workspaces', 'r1')
+    writeFileSync(join(runs, '.DS_Store'), '')
+    mkdirSync(join(runs, 'other'))
+    expect(await workspaces.reconcile([S1])).toEqual({ removed: [], missing: [] })
+  })
+})
+
 describe('many finished stories', () => {
   test('leave no heap of small files, and nothing of what they tried is lost', async () => {
     const { folder } = await workspaces.prepare(S1, base)

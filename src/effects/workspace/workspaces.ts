@@ -29,7 +29,7 @@ interface Prepared {
 interface Reconciliation {
   /** Nobody's: stored, and then removed. */
   readonly removed: readonly Owner[]
-  /** Wanted and not there: the next preparation makes them again from their checkpoints. */
+  /** Wanted, not there, and never stored: whoever wants them prepares them. */
   readonly missing: readonly Owner[]
 }
 
@@ -162,10 +162,29 @@ class Yard implements Workspaces {
     const found = await findOwners(this.#stateFolder)
     const key = ({ run, story }: Owner) => `${run}/${story}`
     const expected = new Set(wanted.map(key))
-    const removed = found.filter((owner) => !expected.has(key(owner)))
-    for (const owner of removed) await this.remove(owner)
-    const missing = wanted.filter((owner) => !existsSync(placeOf(this.#stateFolder, owner).folder))
+    const removed: Owner[] = []
+    for (const owner of found.filter((each) => !expected.has(key(each)))) {
+      const place = placeOf(this.#stateFolder, owner)
+      if (existsSync(place.folder) && (await readRecord(place)) === undefined) continue
+      await this.remove(owner)
+      removed.push(owner)
+    }
+    const missing: Owner[] = []
+    for (const owner of wanted) {
+      if (!existsSync(placeOf(this.#stateFolder, owner).folder)) {
+        const isBack = await this.#comeBack(owner)
+        if (!isBack) missing.push(owner)
+      }
+    }
     return { removed, missing }
+  }
+
+  /** Makes a lost workspace again from its last checkpoint, if it has one. */
+  async #comeBack(owner: Owner): Promise<boolean> {
+    const { checkpointRef } = placeOf(this.#stateFolder, owner)
+    const checkpoint = await readCheckpoint(this.#git, this.#repositories.work, checkpointRef)
+    if (checkpoint !== undefined) await this.prepare(owner, checkpoint.base)
+    return checkpoint !== undefined
   }
 }
 
@@ -208,6 +227,15 @@ async function requireRecord(place: Place): Promise<Contents> {
 }
 
 /** Everybody who has something on the disk: a workspace, a record of one, or half of one. */
+function isPlace(stateFolder: string, owner: Owner): boolean {
+  try {
+    placeOf(stateFolder, owner)
+    return true
+  } catch {
+    return false
+  }
+}
+
 async function findOwners(stateFolder: string): Promise<readonly Owner[]> {
   const top = join(stateFolder, 'workspaces')
   const owners = new Map<string, Owner>()
@@ -218,7 +246,9 @@ async function findOwners(stateFolder: string): Promise<readonly Owner[]> {
         continue
       }
       const story = name.endsWith('.json') ? name.slice(0, -'.json'.length) : name
-      owners.set(`${run}/${story}`, { run, story })
+      const owner = { run, story }
+      // What we did not make, such as a file of the desktop's, is left alone.
+      if (isPlace(stateFolder, owner)) owners.set(`${run}/${story}`, owner)
     }
   }
   return [...owners.values()]

@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS, type TeamLimits } from '../../../agents/team/protocol.ts'
-import type { CoderEntry, ConfiguredCommand, ModelEntry } from './schema.ts'
+import type { BrainEntry, ConfiguredCommand, ModelEntry } from './schema.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -9,8 +9,8 @@ export interface SlipwayConfig {
   readonly models: {
     readonly default: ModelEntry | null
     readonly pm: ModelEntry | null
-    readonly architect: ModelEntry | null
-    readonly coder: CoderEntry | null
+    readonly architect: BrainEntry | null
+    readonly coder: BrainEntry | null
   }
   readonly budget: {
     readonly run: {

@@ -42,11 +42,12 @@ const AGENT = z.union([
       .optional()
       .describe('names of the environment variables that it is given'),
     hosts: hosts.optional().describe('hosts that it may reach'),
+    addresses: z.array(url).max(16).optional().describe('addresses on this machine likewise'),
   }),
 ])
 
 const MODEL = z.strictObject(MODEL_KEYS)
-const CODER = z.strictObject({
+const MODEL_OR_AGENT = z.strictObject({
   ...MODEL_KEYS,
   agent: AGENT.optional().describe('an external agent in the place of a model'),
 })
@@ -73,8 +74,12 @@ export const CONFIG_FILE = z.strictObject({
     .strictObject({
       default: MODEL.optional().describe('Who thinks for the roles that have no entry.'),
       pm: MODEL.optional().describe('Who thinks for the product manager.'),
-      architect: MODEL.optional().describe('Who thinks for the architect.'),
-      coder: CODER.optional().describe('Who thinks for the coders: a model or an external agent.'),
+      architect: MODEL_OR_AGENT.optional().describe(
+        'Who thinks for the architects: a model or an external agent.',
+      ),
+      coder: MODEL_OR_AGENT.optional().describe(
+        'Who thinks for the coders: a model or an external agent.',
+      ),
     })
     .optional(),
   budget: z
@@ -198,9 +203,9 @@ export const CONFIG_FILE = z.strictObject({
 /** A configuration file as it was written. */
 export type ConfigFile = z.infer<typeof CONFIG_FILE>
 
-/** What is said about a model or, for coders, about an agent in its place. */
+/** What is said about a model or, for coders and architects, about an agent in its place. */
 export type ModelEntry = z.infer<typeof MODEL>
-export type CoderEntry = z.infer<typeof CODER>
+export type BrainEntry = z.infer<typeof MODEL_OR_AGENT>
 
 /** A test command: an argument list, or one with its folder. */
 export type ConfiguredCommand = z.infer<typeof COMMAND>

@@ -57,6 +57,7 @@ describe('a file that is not trusted', () => {
     ['forge.kind', 'github', 'local', false],
     ['isolation.hosts', [], [], false],
     ['models.coder', { model: 'x' }, null, false],
+    ['models.architect', { agent: 'claude' }, null, false],
   ])('%s: %j in the place of %j is %s', (key, wanted, present, expected) => {
     expect(isHarmless(TRUST_RULES[key] ?? 'trusted', wanted, present)).toBe(expected)
   })

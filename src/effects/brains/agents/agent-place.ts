@@ -2,7 +2,7 @@ import { realpath, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isOfSystem } from '../../sandbox/bubblewrap-view.ts'
-import { makeTemporary, prepareOwnFolder } from '../../sandbox/own-folder.ts'
+import { prepareOwnFolder } from '../../sandbox/own-folder.ts'
 import type { Isolation, Sandbox, SandboxMount } from '../../sandbox/sandbox.ts'
 import { makeSocketFolder } from '../../sandbox/way-out.ts'
 import type { Turn, TurnWorkspace } from '../brain.ts'
@@ -11,15 +11,13 @@ import { coveringMounts, homeMounts } from './agent-mounts.ts'
 import { type AgentProcess, startAgentProcess } from './agent-process.ts'
 import { offeredTools } from './agent-prompt.ts'
 import { reachOf } from './agent-reach.ts'
+import { secretsOf } from './agent-secrets.ts'
 import { findInstallation, type Installation } from './installation.ts'
 import { bridgeCommand, openToolServer, type ToolServer } from './tool-server.ts'
 
 /** Where the socket of our tools is seen inside. */
 const INSIDE_FOLDER = '/run/slipway-tools'
 const SOCKET = 'tools.sock'
-
-const SECRET_NAME = /KEY|TOKEN|HEADERS|SECRET/
-const SECRET_IN_JSON = /"\w*(?:key|token|secret)"\s*:\s*"([^"]{4,})"/gi
 
 /** Where agents are started, and what is the user's own about it. */
 export interface AgentSettings {
@@ -61,6 +59,11 @@ export async function openAgentPlace(
   turn: Turn,
 ): Promise<AgentPlace> {
   const { isolation } = settings
+  const { workspace } = turn
+  // In an empty folder it would judge, or write, as if there were no code at all.
+  if (workspace === undefined) {
+    throw new Error(`${settings.agent.name} needs a workspace, and ${turn.state} has none`)
+  }
   const ownFolder = await prepareOwnFolder(settings.stateFolder)
   const installation = await findPrograms(settings, command)
   const cleanups: (() => Promise<unknown>)[] = []
@@ -68,7 +71,6 @@ export async function openAgentPlace(
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
   }
   try {
-    const workspace = turn.workspace ?? (await makeEmptyFolder(ownFolder, cleanups))
     const socketFolder = await makeSocketFolder(ownFolder)
     cleanups.push(() => rm(socketFolder, { recursive: true, force: true }))
     const socketPath = join(socketFolder, SOCKET)
@@ -85,7 +87,7 @@ export async function openAgentPlace(
       confinement: isApart ? 'ours' : 'its_own',
       tools,
       bridge: bridgeCommand(node, isApart ? `${INSIDE_FOLDER}/${SOCKET}` : socketPath),
-      secrets: secretsOf(settings),
+      secrets: secretsOf(settings.agent, settings.environment),
       start({ timeoutMs, args = [], variables }) {
         const argv = startLine(installation, args)
         return startAgentProcess(sandbox, { argv, env: { ...env, ...variables }, timeoutMs })
@@ -96,16 +98,6 @@ export async function openAgentPlace(
     await close()
     throw error
   }
-}
-
-/** A state without a workspace, such as talking about a spec: there is nothing to see. */
-async function makeEmptyFolder(
-  ownFolder: string,
-  cleanups: (() => Promise<unknown>)[],
-): Promise<TurnWorkspace> {
-  const folder = await makeTemporary(ownFolder, 'agent')
-  cleanups.push(() => rm(folder, { recursive: true, force: true }))
-  return { folder, access: 'read' }
 }
 
 /** The agent's programs: the one that is started, and the one that an adapter starts. */
@@ -181,16 +173,6 @@ function agentEnvironment(
   const home = isolation.level === 'none' ? { HOME: homeOf(settings) } : {}
   const permissions = agent.permissions?.[access]
   return { ...home, ...agent.environment, ...permissions, ...Object.fromEntries(own) }
-}
-
-function secretsOf({ agent, environment }: AgentSettings): readonly string[] {
-  const values = agent.variables.flatMap((name) => {
-    const value = environment[name] ?? ''
-    return SECRET_NAME.test(name)
-      ? [value]
-      : [...value.matchAll(SECRET_IN_JSON)].map(([, found = '']) => found)
-  })
-  return values.filter((value) => value !== '')
 }
 
 /** The line that starts the agent; an interpreter of its own is found by what it starts, too. */

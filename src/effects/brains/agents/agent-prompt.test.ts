@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { definitionOf } from '../../tools/tool-calls.ts'
+import { toolboxOf } from '../../tools/toolbox.ts'
 import type { Turn } from '../brain.ts'
 import { offeredTools, writePrompt } from './agent-prompt.ts'
 
@@ -43,4 +45,17 @@ test('a forced tool is the only one that is offered and named', () => {
   const turn = { ...TURN, forcedTool: 'done' }
   expect(offeredTools(turn).map(({ name }) => name)).toEqual(['done'])
   expect(writePrompt(turn)).toContain('call the tool done of')
+})
+
+test('of the tools of a state, an agent is offered and told those alone that end it', () => {
+  const { tools, endsWith } = toolboxOf('coder/coding')
+  const turn = { ...TURN, messages: [], tools: tools.map(definitionOf), endsWith }
+  expect(tools.length).toBeGreaterThan(endsWith.length)
+  expect(offeredTools(turn).map(({ name }) => name)).toEqual([...endsWith])
+  const prompt = writePrompt(turn)
+  expect(prompt).toContain('one of the tools done, ask_question, report_blocked of')
+  for (const { name } of tools.filter((tool) => !endsWith.includes(tool.name))) {
+    expect(prompt).not.toContain(name)
+  }
+  expect(writePrompt({ ...turn, forcedTool: 'done' })).toContain('call the tool done of')
 })

@@ -9,10 +9,14 @@ export function writePrompt(turn: Turn): string {
   return sections.filter((section) => section !== '').join('\n\n')
 }
 
-/** The tools that a turn offers: the forced one alone, where one is forced. */
-export function offeredTools({ tools, forcedTool }: Turn): readonly ToolDefinition[] {
-  const forced = tools.filter(({ name }) => name === forcedTool)
-  return forced.length > 0 ? forced : tools
+/**
+ * The tools that an agent is offered: those that end the state, since every call of ours ends its
+ * session and all else it does with its own; the forced one alone, where one is forced.
+ */
+export function offeredTools({ tools, endsWith, forcedTool }: Turn): readonly ToolDefinition[] {
+  const ending = tools.filter(({ name }) => endsWith === undefined || endsWith.includes(name))
+  const forced = ending.filter(({ name }) => name === forcedTool)
+  return forced.length > 0 ? forced : ending
 }
 
 function writeMessage(message: Message): string {
@@ -33,5 +37,7 @@ function writeEnd(turn: Turn): string {
   const names = offeredTools(turn).map(({ name }) => name)
   if (names.length === 0) return ''
   const list = names.length === 1 ? `the tool ${names[0]}` : `one of the tools ${names.join(', ')}`
-  return `Work with your own tools. When you are through, call ${list} of the MCP server "${TOOL_SERVER}". That call ends your work, and what you only write down reaches nobody. Make no commits.`
+  const others =
+    turn.endsWith === undefined ? '' : ' Other tools that you are told of are not there.'
+  return `Work with your own tools.${others} When you are through, call ${list} of the MCP server "${TOOL_SERVER}". That call ends your work, and what you only write down reaches nobody. Make no commits.`
 }

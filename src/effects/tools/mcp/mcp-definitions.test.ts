@@ -129,6 +129,36 @@ describe('a schema', () => {
     expect(z.toJSONSchema(schema, { io: 'input' })).toMatchObject({ type: 'object' })
   })
 
+  test('puts no default in, and tells of it', () => {
+    const level = { type: 'integer', description: 'How deep.', default: 3 }
+    const schema = understood({ type: 'object', properties: { level }, required: ['level'] })
+    expect(schema.safeParse({}).success).toBe(false)
+    expect(z.toJSONSchema(schema)).toMatchObject({
+      properties: { level: { type: 'integer', description: 'How deep. (default: 3)' } },
+      required: ['level'],
+    })
+    const optional = understood({ type: 'object', properties: { level, default: level } })
+    expect(optional.parse({})).toEqual({})
+    expect(optional.safeParse({ default: 'x' }).success).toBe(false)
+  })
+
+  test('lets no name through that would not be checked', () => {
+    const schema = understood({ type: 'object', additionalProperties: false })
+    expect(schema.safeParse(JSON.parse('{"__proto__":{"a":1}}')).success).toBe(false)
+  })
+
+  test('counts what a list contains', () => {
+    const contains = { type: 'string' }
+    const list = { type: 'array', contains, minContains: 2, maxContains: 3 }
+    const schema = understood({ type: 'object', properties: { list } })
+    const accepts = (...items: unknown[]) => schema.safeParse({ list: items }).success
+    expect([accepts('a', 1), accepts('a', 1, 'b'), accepts('a', 'b', 'c', 'd')]).toEqual([
+      false,
+      true,
+      false,
+    ])
+  })
+
   const laughs = Object.fromEntries(
     Array.from({ length: 30 }, (_, i) => {
       const next = { $ref: `#/$defs/d${i + 1}` }
@@ -142,7 +172,7 @@ describe('a schema', () => {
     ['nothing', undefined, /./],
     ['of another type', { type: 'string' }, /not that of an object/],
     ['a condition', { type: 'object', if: {}, else: {} }, /not understood/],
-    ['from elsewhere', field({ $ref: 'https://evil.test/s.json' }), /not understood/],
+    ['from elsewhere', field({ $ref: 'https://evil.test/s.json' }), /no definition/],
     ['that is missing', field({ $ref: '#/$defs/no' }), /not understood/],
     ['itself', { $ref: '#' }, /refers to itself/],
     ['a circle', field({ $ref: '#/$defs/a' }, { $defs: { a: { $ref: '#/$defs/a' } } }), /itself/],
@@ -158,6 +188,29 @@ describe('a schema', () => {
     ['a slow name', { type: 'object', patternProperties: { '(a*)*b': {} } }, /take forever/],
     ['many repetitions', field({ type: 'string', pattern: '.*a.*b.*c' }), /take forever/],
     ['a broken pattern', field({ type: 'string', pattern: '(' }), /not understood/],
+    ['a required key of no kind', { type: 'object', required: ['x'] }, /requires "x"/],
+    ['properties of no type', field({ properties: { a: {} } }), /properties without type/],
+    ['a length of no type', field({ minLength: 1 }), /minLength without type/],
+    ['a choice by what is required', field({ anyOf: [{ required: [] }] }), /required without/],
+    ['a pattern beside values', field({ enum: ['a'], pattern: 'b' }), /pattern beside enum/],
+    ['a maximum beside a value', field({ const: 3, maximum: 2 }), /maximum beside/],
+    ['a value beside values', field({ const: 3, enum: [3, 4] }), /beside enum/],
+    ['values of another type', field({ type: 'string', enum: ['a', null] }), /no use/],
+    ['values that are lists', field({ enum: [['a']] }), /no use/],
+    ['a bound in words', field({ type: 'integer', maximum: '5' }), /maximum that is no number/],
+    ['two choices at once', field({ anyOf: [{}], oneOf: [{}] }), /anyOf and oneOf/],
+    ['more beside a reference', field({ $ref: '#/$defs/a', minLength: 1 }), /beside \$ref/],
+    [
+      'a way into a definition',
+      field({ $ref: '#/$defs/a/b' }, { $defs: { a: { b: {} } } }),
+      /no definition of its own/,
+    ],
+    ['what depends', { type: 'object', dependencies: { a: ['b'] } }, /has dependencies/],
+    [
+      'patterns and others',
+      { type: 'object', patternProperties: { a: {} }, additionalProperties: { type: 'string' } },
+      /schema for all others/,
+    ],
   ])('that is %s is not taken', (_, schema, reason) => {
     expect(understandSchema(schema)).toEqual({ ok: false, reason: expect.stringMatching(reason) })
   })

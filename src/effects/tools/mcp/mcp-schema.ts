@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { exactSchema, InexactSchemaError } from './exact-schema.ts'
 
-/** A schema that calls can be held against, or why there is none. */
+/** A schema that calls can be held against and that leaves them as they are, or why there is none. */
 export type UnderstoodSchema =
   | { readonly ok: true; readonly schema: z.ZodType }
   | { readonly ok: false; readonly reason: string }
@@ -28,14 +29,32 @@ export function understandSchema(given: unknown): UnderstoodSchema {
     if (size > SCHEMA_CHARS_MAX) return refuse('its schema is too long')
     const problem = new SchemaWalk(given).problem
     if (problem !== undefined) return refuse(problem)
-    const schema = z.fromJSONSchema(given as Parameters<typeof z.fromJSONSchema>[0])
-    const shown = z.toJSONSchema(schema, { io: 'input' })
+    const schema = z.fromJSONSchema(exactSchema(given) as Parameters<typeof z.fromJSONSchema>[0])
+    const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: 'input' })
     if (shown.type !== 'object') return refuse('its schema is not that of an object')
     schema.safeParse({})
-    return { ok: true, schema }
+    return { ok: true, schema: unchanged(schema, shown) }
   } catch (error) {
+    if (error instanceof InexactSchemaError) return refuse(`its schema ${error.message}`)
     return refuse(`its schema is not understood: ${String(error).slice(0, 200)}`)
   }
+}
+
+/** Takes what a schema takes, and gives it on as it came, not as the schema has read it. */
+function unchanged(schema: z.ZodType, shown: object): z.ZodType {
+  const check = (payload: z.core.ParsePayload) => {
+    const { value: input } = payload
+    // A key that zod steps over.
+    if (JSON.stringify(input)?.includes('"__proto__":')) {
+      payload.issues.push({ code: 'custom', message: '__proto__ is no name', input })
+    }
+    const issues = schema.safeParse(input).error?.issues ?? []
+    payload.issues.push(...issues.map((issue) => ({ ...issue, input }) as z.core.$ZodRawIssue))
+  }
+  return z
+    .unknown()
+    .check(check)
+    .meta({ ...shown })
 }
 
 function refuse(reason: string): UnderstoodSchema {

@@ -11,7 +11,7 @@ import {
 } from './mcp-definitions.ts'
 import type { McpSession } from './mcp-session.ts'
 import type { McpTrust, TrustedServer } from './mcp-trust.ts'
-import { expandEntry } from './mcp-variables.ts'
+import { type Expansion, expandEntry } from './mcp-variables.ts'
 import type { RunServer } from './run-server.ts'
 
 /** What servers are started with. */
@@ -103,24 +103,35 @@ export type McpInspection =
     }
   | { readonly ok: false; readonly reason: string }
 
+/** A server that may be started, with its variables filled in; or why it may not. */
+export type McpAdmission =
+  | (Extract<Expansion, { ok: true }> & { readonly trusted: TrustedServer })
+  | { readonly ok: false; readonly reason: string }
+
+/** Whether a server would be started. Starts nothing: whether its tools changed is not known yet. */
+export function admitServer(
+  { name, entry, trustKey }: McpServer,
+  trust: McpTrust,
+  environment: McpParts['environment'],
+): McpAdmission {
+  const trusted = trust.get(name)
+  if (trusted === undefined) return { ok: false, reason: 'it is not trusted' }
+  if (trusted.entry !== trustKey) {
+    return { ok: false, reason: 'its entry in .mcp.json has changed since it was trusted' }
+  }
+  const expanded = expandEntry(entry, trusted.variables, environment)
+  return expanded.ok ? { ...expanded, trusted } : expanded
+}
+
 async function openServer(server: McpServer, options: McpToolsOptions): Promise<Opened> {
   const { name } = server
-  const trusted = options.trust.get(name)
-  if (trusted === undefined) return leftOut(name, 'it is not trusted')
-  if (trusted.entry !== server.trustKey) {
-    return leftOut(name, 'its entry in .mcp.json has changed since it was trusted')
-  }
-  const expanded = expandEntry(server.entry, trusted.variables, options.environment)
-  if (!expanded.ok) return leftOut(name, expanded.reason)
+  const admitted = admitServer(server, options.trust, options.environment)
+  if (!admitted.ok) return leftOut(name, admitted.reason)
+  const { entry, trusted, secrets } = admitted
   try {
-    return await startServer(
-      { ...server, entry: expanded.entry },
-      trusted,
-      expanded.secrets,
-      options,
-    )
+    return await startServer({ ...server, entry }, trusted, secrets, options)
   } catch (error) {
-    return leftOut(name, explain(error, expanded.secrets))
+    return leftOut(name, explain(error, secrets))
   }
 }
 

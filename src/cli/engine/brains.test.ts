@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { AGENTS } from '../../effects/brains/agents/agent-catalog.ts'
+import type { Brain, BrainEvent, Turn } from '../../effects/brains/brain.ts'
+import type { BrainPlan } from '../config/brains.ts'
+import { type BrainGround, openBrains, secretsOfBrains } from './brains.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'slipway-brains-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Where nothing is installed. */
+const GROUND: BrainGround = {
+  isolation: {
+    level: 'none',
+    description: '',
+    open: () => Promise.reject(new Error('nothing is started here')),
+  },
+  stateFolder: folder,
+  environment: { PATH: '' },
+}
+
+const SIZES = { contextTokens: 1_000, outputTokensMax: 100, prices: undefined }
+const CLAUDE: BrainPlan = {
+  kind: 'agent',
+  agent: AGENTS.claude,
+  model: undefined,
+  addresses: [],
+  ...SIZES,
+}
+const GEMINI: BrainPlan = { ...CLAUDE, agent: AGENTS.gemini }
+
+const TURN: Turn = {
+  role: 'coder',
+  state: 'CODING',
+  story: 'S1',
+  number: 1,
+  system: '',
+  messages: [],
+  tools: [],
+  outputTokensMax: 100,
+  workspace: { folder, access: 'write' },
+}
+
+async function failureOf(brain: Brain | undefined, turn: Turn): Promise<string> {
+  const events: BrainEvent[] = []
+  for await (const event of brain?.think(turn, new AbortController().signal) ?? []) {
+    events.push(event)
+  }
+  const last = events.at(-1)
+  return last?.type === 'failed' ? last.failure.message : ''
+}
+
+test('without its adapter, an agent is wanted as it is', async () => {
+  const { brains } = await openBrains({ coder: CLAUDE, architect: GEMINI }, GROUND)
+  expect(await failureOf(brains.coder?.brain, TURN)).toBe('claude is not installed')
+  expect(await failureOf(brains.architect?.brain, TURN)).toBe('gemini is not installed')
+})
+
+test('an agent that has nothing to look at says so', async () => {
+  const { brains } = await openBrains({ coder: CLAUDE }, GROUND)
+  const { workspace: _, ...turn } = TURN
+  const message = 'claude needs a workspace, and SCOPING has none'
+  expect(await failureOf(brains.coder?.brain, { ...turn, state: 'SCOPING' })).toBe(message)
+})
+
+test('a turn of an agent costs what the user says, and else nobody knows', async () => {
+  const priced = { ...CLAUDE, prices: { input: 3, output: 15 } }
+  const { brains } = await openBrains({ coder: priced, architect: CLAUDE }, GROUND)
+  const tokens = { cachedTokens: 0, cacheWriteTokens: 0 }
+  const usage = { inputTokens: 1_000, outputTokens: 100, ...tokens }
+  expect(await brains.coder?.priceOf(usage)).toBe(4_500)
+  expect(await brains.architect?.priceOf(usage)).toBeNull()
+})
+
+test('the keys of models and of agents are secrets', () => {
+  const plans: Readonly<Record<string, BrainPlan>> = {
+    pm: {
+      kind: 'api',
+      choice: { provider: 'openai', baseUrl: 'https://x.org', model: 'm', apiKey: 'key-of-pm' },
+      ...SIZES,
+    },
+    architect: CLAUDE,
+    coder: CLAUDE,
+  }
+  const environment = { ANTHROPIC_API_KEY: 'key-of-claude', GEMINI_API_KEY: 'key-of-nobody' }
+  expect(secretsOfBrains(plans, environment)).toEqual(['key-of-pm', 'key-of-claude'])
+})

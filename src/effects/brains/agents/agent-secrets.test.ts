@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import type { Agent } from './agent.ts'
+import { AGENTS } from './agent-catalog.ts'
+import { secretsOf } from './agent-secrets.ts'
+
+const OWN: Agent = {
+  name: 'mine',
+  acp: { argv: ['mine'] },
+  variables: ['MINE_LOGIN', 'MINE_TOKEN', 'MINE_LEVEL', 'MINE_ABSENT'],
+  areVariablesSecret: true,
+  addresses: [],
+  home: [],
+  hosts: [],
+}
+
+test('keys and tokens of an agent are secrets, its addresses and choices are not', () => {
+  const environment = {
+    ANTHROPIC_API_KEY: 'key-of-mine',
+    ANTHROPIC_AUTH_TOKEN: 'token-of-mine',
+    ANTHROPIC_BASE_URL: 'https://gateway.example.org',
+    ANTHROPIC_MODEL: 'some-model',
+    OPENAI_API_KEY: 'of another agent',
+  }
+  const secrets = secretsOf(AGENTS.claude, environment)
+  expect(secrets).toEqual(['key-of-mine', 'token-of-mine'])
+})
+
+test('what is inside a configuration is found too', () => {
+  const config = { provider: { x: { options: { apiKey: 'inner-key', baseURL: 'http://x' } } } }
+  const environment = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config) }
+  expect(secretsOf(AGENTS.opencode, environment)).toEqual(['inner-key'])
+})
+
+test('of an agent that nobody knows, every value is one', () => {
+  const environment = { MINE_LOGIN: 'me:hunter2hunter2', MINE_TOKEN: 'abc', MINE_LEVEL: '' }
+  expect(secretsOf(OWN, environment)).toEqual(['me:hunter2hunter2', 'abc'])
+})
