@@ -19,14 +19,14 @@ describe('slipway config show', () => {
     const { settings, brains } = await show()
     expect(settings).toContainEqual({ key: 'team.coders', value: 1, origin: 'repository file' })
     expect(settings).toContainEqual({ key: 'review.spec', value: 'human', origin: 'user file' })
-    expect(settings).toContainEqual({ key: 'team.architects', value: 1, origin: 'default' })
+    expect(settings).toContainEqual({ key: 'team.architects', value: 2, origin: 'default' })
     expect(brains.map(({ role }: { role: string }) => role)).toEqual(['pm', 'architect', 'coder'])
 
     const { exitCode, stdout, stderr } = await place.slipway('config')
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
     expect(stdout).toMatch(/^team\.coders +1 +slipway\.config\.yaml$/m)
     expect(stdout).toMatch(/^review\.spec +human +\/.*\.config\/slipway\/config\.yaml$/m)
-    expect(stdout).toMatch(/^team\.architects +1 +default$/m)
+    expect(stdout).toMatch(/^team\.architects +2 +default$/m)
     expect(stdout).not.toContain('\x1b')
   })
 

@@ -13,6 +13,7 @@ import {
 import { openTrustedTools } from '../mcp-servers.ts'
 import { UsageError } from '../usage-error.ts'
 import { openBrains, secretsOfBrains } from './brains.ts'
+import { forgeOpener } from './github.ts'
 import { openTeam, type RunStart, type Team } from './team.ts'
 
 /** A team as the user configured it, and how its runs are started. */
@@ -40,8 +41,10 @@ export async function openConfiguredTeam(
   if (!plans.ok) throw new UsageError(plans.problems.join('\n'))
   const tests = resolveTests(config)
   const isolation = resolveIsolation(config, stateFolder, environment)
+  const openForge = forgeOpener(loaded, environment)
   const team = await openTeam({
     stateFolder,
+    ...(openForge && { openForge }),
     openIsolation: (processes) => chooseIsolation(processes, isolation),
     openBrains: (opened) =>
       openBrains(plans.brains, { isolation: opened, stateFolder, environment }),

@@ -18,7 +18,11 @@ import type { AgentId, EventId, Json, JsonObject, RunId } from '../../agents/val
 import type { BrainEvent } from '../../effects/brains/brain.ts'
 import type { Forge } from '../../effects/forge/forge.ts'
 import { type LocalForgeParts, openLocalForge } from '../../effects/forge/local-forge.ts'
-import { openPullRequestHandler } from '../../effects/forge/pull-request-handler.ts'
+import {
+  FORGE_SERVICE,
+  forgeService,
+  openPullRequestHandler,
+} from '../../effects/forge/pull-request-handler.ts'
 import { type Git, openGit } from '../../effects/git/git.ts'
 import {
   changeRefs,
@@ -73,7 +77,7 @@ export interface TeamParts {
   /** How often a turn is tried before its agent is suspended; five times unless said. */
   readonly thinkAttemptsMax?: number
   /** Where pull requests are; records on this machine when absent. Its service is `forge`. */
-  readonly openForge?: (parts: LocalForgeParts) => Promise<Forge>
+  readonly openForge?: (parts: LocalForgeParts & { processes: Processes }) => Promise<Forge>
 }
 
 /** Tools that are there for as long as the team is. */
@@ -128,7 +132,7 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   await removeFolder(join(stateFolder, 'gate'))
   const isolation = await parts.openIsolation(processes)
   const folder = join(stateFolder, 'pull-requests')
-  const forge = await (parts.openForge ?? openLocalForge)({ git, repositories, folder })
+  const forge = await (parts.openForge ?? openLocalForge)({ git, repositories, folder, processes })
   const { brains, services } = await parts.openBrains(isolation)
   const further = await parts.openFurtherTools?.(processes)
   const thinking = openThinking({
@@ -144,7 +148,8 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
     roles: ROLES,
     handlers: handlersOf(parts, ground, () => runtime),
     answeredKinds: ['ask_human'],
-    services,
+    services:
+      forge.kind === 'local' ? services : { ...services, [FORGE_SERVICE]: forgeService(forge) },
     clock: systemClock,
     newId: () => crypto.randomUUID(),
     random: Math.random,

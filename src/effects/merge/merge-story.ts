@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Forge, ForgeError } from '../forge/forge.ts'
 import { findMergedCommit } from '../forge/merged-commit.ts'
 import type { Git } from '../git/git.ts'
@@ -105,7 +106,38 @@ async function mergeOnto<Gate>(
   await bring(git, work, mirror, commit)
   const { passed, gate } = await parts.gate(commit, signal)
   if (!passed) return { kind: 'gate_failed', onto, content: commit, gate }
-  return land(parts, merge, commit, gate, signal)
+  return (await clear(parts.forge, merge, signal)) ?? land(parts, merge, commit, gate, signal)
+}
+
+/**
+ * Records the review of exactly this commit at the forge, and waits for the forge's own checks of
+ * it. Undefined when nothing stands in the way any more.
+ */
+async function clear(
+  forge: Forge,
+  { number, head }: StoryMerge,
+  signal: AbortSignal,
+): Promise<Exclude<MergeOutcome<never>, { kind: 'merged' | 'gate_failed' }> | undefined> {
+  const body = 'Reviewed by the architect; the tests pass on the merged tree.'
+  const review = { number, commit: head, verdict: 'approved', body } as const
+  const reviewed = await forge.review(review, signal)
+  if (!reviewed.ok) return { kind: 'forge_failed', error: reviewed.error }
+  if (reviewed.value.kind === 'moved') {
+    return {
+      kind: 'refused',
+      reason: `the branch is at ${reviewed.value.head}, which nobody reviewed`,
+    }
+  }
+  for (;;) {
+    const checks = await forge.readChecks(head, signal)
+    if (!checks.ok) return { kind: 'forge_failed', error: checks.error }
+    if (checks.value.kind === 'failed') {
+      const names = checks.value.failures.map(({ name }) => name).join(', ')
+      return { kind: 'refused', reason: `checks of the forge failed: ${names}` }
+    }
+    if (checks.value.kind !== 'pending') return undefined
+    await sleep(checks.value.retryAfterMs, undefined, { signal })
+  }
 }
 
 async function land<Gate>(

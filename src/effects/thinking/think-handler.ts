@@ -188,7 +188,7 @@ async function prepare(
       ? toBeSummed(conversation, parts.compaction)
       : [...conversation.messages, ...told],
     tools: conversation.tools,
-    endsWith: toolbox.endsWith,
+    endsWith: isSummary ? [] : toolbox.endsWith,
     outputTokensMax: request.outputTokensMax,
     ...(request.isLast && { forcedTool: toolbox.endsWith[0] }),
     ...(isSummary && { isToolless: true as const }),

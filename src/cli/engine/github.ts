@@ -1,0 +1,36 @@
+import { openGithubForge } from '../../effects/forge/github-forge.ts'
+import { findGithubRepository } from '../../effects/forge/github-repository.ts'
+import { findGithubToken } from '../../effects/forge/github-token.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
+import type { Environment } from '../config/place.ts'
+import { UsageError } from '../usage-error.ts'
+import type { TeamParts } from './team.ts'
+
+/** How the configured forge is opened; undefined for the local one. */
+export function forgeOpener(
+  { config, repository: place }: LoadedConfig,
+  environment: Environment,
+): TeamParts['openForge'] {
+  const { kind, apiUrl } = config.forge
+  if (kind === 'local' || place === undefined) return undefined
+  return async ({ git, repositories, processes }) => {
+    const remote = await git.run(['config', '--local', '--get', 'remote.origin.url'], {
+      repository: place.git,
+      accept: [0, 1],
+    })
+    const address = findGithubRepository(remote.text, apiUrl ?? undefined)
+    if (address.kind === 'refused') {
+      throw new UsageError(
+        `forge.kind is github, but ${address.reason}. Point the remote origin at GitHub, or set forge.kind to local.`,
+      )
+    }
+    const { repository } = address
+    const token = await findGithubToken(repository.host, { env: environment, processes })
+    if (token === undefined) {
+      throw new UsageError(
+        `There is no token for ${repository.host}. Set GH_TOKEN, or sign in with gh auth login.`,
+      )
+    }
+    return openGithubForge({ git, repositories, repository, token })
+  }
+}
