@@ -172,12 +172,14 @@ test('a call that is not right is answered and never carried out', async () => {
 })
 
 test('in the last turn nothing but what ends the state is carried out', async () => {
-  const brain = scripted(PLAN, {
-    when: { forced: 'done' },
-    do: [shell('touch late'), { call: 'done', input: { summary: 'x' } }],
-  })
+  const late = [shell('touch late'), { call: 'done', input: { summary: 'x' } }]
+  const brain = scripted(
+    PLAN,
+    { when: { forced: 'done' }, do: late },
+    { when: { turn: 1 }, do: [{ text: 'Hm.' }] },
+  )
   const { start, reach, git } = await open({ brain })
-  await reach(await start('s1', { turnsMax: 1 }), 'TESTING')
+  await reach(await start('s1', { turnsMax: 2 }), 'TESTING')
   const { folder } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? { folder: '' }
   expect(() => readFileSync(join(folder, 'late'))).toThrow()
 })

@@ -279,7 +279,8 @@ function useTools(thinker: Thinker, before: Thinking, send: readonly Message[]):
     transcript: transcript as Transcript,
     reply: reply as BlobRef,
     ids: batch.map(({ id }) => id),
-    isLast: before.turn >= thinker.assignment.turnsMax,
+    // Where there is but one turn, nothing could ever be done.
+    isLast: before.turn >= thinker.assignment.turnsMax && thinker.assignment.turnsMax > 1,
     refused: batch.filter(({ key }) => isRepetitive(known, key)).map(({ id }) => id),
   } satisfies UseToolsInput
   const thinking = { ...before, awaits: effectIdOf(thinker, 0) }
