@@ -1,6 +1,7 @@
 import { createMachine, initialTransition, transition } from 'xstate'
 import manifest from 'xstate/package.json' with { type: 'json' }
 import type { Machine } from '../../src/machines/machine.ts'
+import { FAILURE } from '../../src/machines/suspend.ts'
 import type { Hop } from '../cases/step.ts'
 import type { Subject } from '../rate.ts'
 
@@ -27,7 +28,7 @@ export function xstateWalker(machine: Machine, walk: readonly Hop[]): Subject {
     ])
     return [state ?? BEFORE_START, { on: Object.fromEntries(on) }]
   })
-  const ends = Object.keys(machine.states).map((state) => [state, {}])
+  const ends = [...Object.keys(machine.states), FAILURE].map((state) => [state, {}])
   const initial = machine.lookup.has(null) ? BEFORE_START : machine.initial
   const logic = createMachine({
     initial,

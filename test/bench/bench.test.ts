@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { MACHINES } from '../../src/machines/catalog.ts'
 
 const npm = (...args: string[]) => spawnSync('npm', args, { encoding: 'utf8' })
 const bench = (...args: string[]) => npm('run', '--silent', 'bench', '--', ...args)
@@ -11,16 +12,16 @@ test('bench step --json prints one object with figures for us and for the peer',
     machine: { cpu: expect.any(String), cores: expect.any(Number) },
     versions: { slipway: expect.any(String), node: process.versions.node, xstate: '5.33.3' },
   })
-  expect(report.rows).toHaveLength(14)
+  expect(report.rows).toHaveLength(2 * MACHINES.length)
   for (const row of report.rows) {
     expect(row).toEqual({
-      subject: expect.stringMatching(/^\w+@\w (slipway|xstate)$/),
+      subject: expect.stringMatching(/^[\w-]+@\w (slipway|xstate)$/),
       metric: 'transitions',
       value: expect.any(Number),
       unit: '1/s',
     })
   }
-  expect(report.goals).toHaveLength(7)
+  expect(report.goals).toHaveLength(MACHINES.length)
   expect(report.goals[0]).toEqual({
     name: expect.any(String),
     goal: '>= 100',

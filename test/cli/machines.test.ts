@@ -3,14 +3,18 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { slipway } from './slipway.ts'
 
-const NAMES = 'pm@1 architect@D architect@I coder@D coder@F coordinator@1 coordinator@2'.split(' ')
+const NAMES =
+  'pm@1 architect@D architect@I coder@D coder@F coordinator@1 coordinator@2 story@1 dispatcher@1 merge-queue@1 ledger@1'.split(
+    ' ',
+  )
+const DEFAULTS = NAMES.filter((name) => !/^(architect|coder)@D$|^coordinator@1$/.test(name))
 
 describe('slipway machines', () => {
   test('lists every machine and marks the defaults', () => {
     const { exitCode, stdout } = slipway('machines')
     expect(exitCode).toBe(0)
     for (const name of NAMES) expect(stdout).toContain(name)
-    expect(stdout.match(/\S+(?= \*)/g)).toEqual(['pm@1', 'architect@I', 'coder@F', 'coordinator@2'])
+    expect(stdout.match(/\S+(?= \*)/g)).toEqual(DEFAULTS)
   })
 
   test('prints no escape codes into a pipe', () => {

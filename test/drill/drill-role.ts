@@ -139,6 +139,8 @@ function planWalk(
   let place: Place = { state: agent.state, origin: agent.origin }
   while (!isTerminal(machine, place.state)) {
     const exits = exitsOf(machine, place)
+    // The overlay's ERROR is the end of a machine that has no row for it.
+    if (exits.length === 0) return moves
     const homeward = exits.filter(
       (exit) => distance(machine, exit.after) < distance(machine, place),
     )

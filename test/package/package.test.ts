@@ -8,7 +8,7 @@ import { openState } from '../disk/state.ts'
 const SIZE_MAX_BYTES = 5e6
 
 const HOLDS =
-  /^(dist\/.+\.js|dist\/chunks\/migrations\/.+\.sql|dist\/prompts\/.+\.md|dist\/LICENCES\.txt|docs\/.+|package\.json|[A-Z]+(\.md)?)$/
+  /^(dist\/.+\.js|dist\/chunks\/migrations\/.+\.sql|dist\/prompts\/.+\.md|dist\/demo\/.+|dist\/LICENCES\.txt|docs\/.+|package\.json|[A-Z]+(\.md)?)$/
 
 let folder: string
 let packed: { filename: string; unpackedSize: number; files: { path: string }[] }

@@ -1,4 +1,5 @@
 import { ledgerOf, type TeamSettings } from '../../agents/team/protocol.ts'
+import { redact } from '../../effects/guards/redaction.ts'
 import { chooseIsolation } from '../../effects/sandbox/choose-isolation.ts'
 import { resolveBrains, toMind } from '../config/brains.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
@@ -21,6 +22,8 @@ export interface ConfiguredTeam {
   readonly team: Team
   /** Starts a run of a document; `isWish` when it is to be interviewed about. */
   start(run: NewRun): Promise<void>
+  /** A human's words without secrets: they go into the journal and into prompts. */
+  clean(text: string): string
 }
 
 export interface NewRun {
@@ -41,6 +44,8 @@ export async function openConfiguredTeam(
   if (!plans.ok) throw new UsageError(plans.problems.join('\n'))
   const tests = resolveTests(config)
   const isolation = resolveIsolation(config, stateFolder, environment)
+  const secrets = secretsOfBrains(plans.brains, environment)
+  const clean = (text: string) => redact(text, secrets)
   const openForge = forgeOpener(loaded, environment)
   const team = await openTeam({
     stateFolder,
@@ -52,7 +57,7 @@ export async function openConfiguredTeam(
       openTrustedTools(repository.root, stateFolder, processes, environment),
     hosts: config.isolation.hosts,
     testTimeoutMs: tests.timeoutMs ?? 1_800_000,
-    secrets: secretsOfBrains(plans.brains, environment),
+    secrets,
     ...(tests.commands && {
       testCommands: tests.commands.map(({ argv, cwd }) => ({
         argv: argv as [string, ...string[]],
@@ -63,6 +68,7 @@ export async function openConfiguredTeam(
   })
   return {
     team,
+    clean,
     async start({ id, document, target, isWish }) {
       const ledger = ledgerOf(id)
       const [pm, architect, coder] = await Promise.all([
@@ -82,7 +88,7 @@ export async function openConfiguredTeam(
         id,
         repository: repository.root,
         settings,
-        spec: { document, preview: config.review.spec, isWish },
+        spec: { document: clean(document), preview: config.review.spec, isWish },
         coders: config.team.coders,
         architects: config.team.architects,
         revisions: config.revisions,

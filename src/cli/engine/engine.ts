@@ -45,12 +45,13 @@ export async function openEngine(
   }
 }
 
-function controlOf({ team, start }: ConfiguredTeam): Control {
+function controlOf({ team, start, clean }: ConfiguredTeam): Control {
   const { runtime, journal } = team
   return {
     ...journalSource(journal),
     start,
-    answer: (question, value) => runtime.answer(question as EffectId, value),
+    answer: (question, { choice, text }) =>
+      runtime.answer(question as EffectId, { choice: clean(choice), text: clean(text) }),
     pause: (run) => runtime.pause(run as RunId),
     resume: (run) => runtime.resume(run as RunId),
     stop: (run) => runtime.stop(run as RunId),
