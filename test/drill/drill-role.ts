@@ -9,6 +9,7 @@ import {
 import type { AgentId, Json, JsonObject } from '../../src/agents/values.ts'
 import type { EventName } from '../../src/machines/events.ts'
 import type { Machine } from '../../src/machines/machine.ts'
+import { FAILURE } from '../../src/machines/suspend.ts'
 import { Random } from './random.ts'
 
 /** The kind of effects that are never to be carried out twice: their handler recognises them. */
@@ -140,7 +141,7 @@ function planWalk(
   while (!isTerminal(machine, place.state)) {
     const exits = exitsOf(machine, place)
     // The overlay's ERROR is the end of a machine that has no row for it.
-    if (exits.length === 0) return moves
+    if (place.state === FAILURE && exits.length === 0) return moves
     const homeward = exits.filter(
       (exit) => distance(machine, exit.after) < distance(machine, place),
     )

@@ -125,7 +125,7 @@ function earlyTimers(world: World): string[] {
 function unfinished(world: World): string[] {
   return [...world.disk.contents.agents.values()].flatMap((agent) => {
     const machine = findMachine(agent.machine)
-    const isEnd = !machine?.lookup.has(agent.state)
+    const isEnd = agent.state === FAILURE && !machine?.lookup.has(FAILURE)
     const rests = agent.state === null || isEnd || machine?.terminal.includes(agent.state)
     const waits = agent.state === machine?.initial
     const planned = (agent.data.moves ?? []) as readonly unknown[]
