@@ -1,8 +1,8 @@
-import type { EventName } from '../../machines/events.ts'
 import type { AgentView, Decision, Message } from '../role.ts'
-import type { Json, JsonObject } from '../values.ts'
+import type { Json } from '../values.ts'
 import type { ArchitectRevision, ArchitectWork } from './architect-work.ts'
 import { bounded } from './coder-work.ts'
+import type { MoveTo } from './decisions.ts'
 import {
   ARCHITECT_IDLE,
   COUNT_STORIES,
@@ -12,8 +12,6 @@ import {
   type ResponseMessage,
   runOf,
 } from './protocol.ts'
-
-export type MoveTo = { readonly event: EventName; readonly to: string }
 
 /** Said by an architect to itself, where the table has two steps and the world only one. */
 export const GO_ON = 'go_on'
@@ -79,12 +77,6 @@ export function recovering(
 
 export function idle({ id }: AgentView): Message {
   return { to: dispatcherOf(runOf(id)), type: ARCHITECT_IDLE, payload: { agent: id } }
-}
-
-/** Two parts of one decision. */
-export function joined(a: Decision, b: Decision): Decision {
-  const set: JsonObject = { ...a.set, ...b.set }
-  return { ...a, ...b, set, send: [...(a.send ?? []), ...(b.send ?? [])] }
 }
 
 export function counting({ id }: AgentView): Message {

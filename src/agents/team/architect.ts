@@ -23,8 +23,6 @@ import {
   failed,
   GO_ON,
   idle,
-  joined,
-  type MoveTo,
   recovering,
   respond,
   workspaceOf,
@@ -33,6 +31,7 @@ import { afterHuman, ESCALATION, escalate, timeOut } from './architect-escalatio
 import { taskOf } from './architect-tasks.ts'
 import { ARCHITECT_REVISIONS, architectWorkOf, asArchitectData } from './architect-work.ts'
 import { bounded, fieldOf } from './coder-work.ts'
+import { joined, type MoveTo } from './decisions.ts'
 import {
   CHANNEL_CLOSED,
   dispatcherOf,

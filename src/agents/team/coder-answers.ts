@@ -6,7 +6,6 @@ import {
   fail,
   failUnanswered,
   finish,
-  type MoveTo,
   mergeFailed,
   resume,
   think,
@@ -14,6 +13,7 @@ import {
   turnsOf,
 } from './coder-case.ts'
 import { asData, bounded, type Fix } from './coder-work.ts'
+import type { MoveTo } from './decisions.ts'
 import type { ResponseMessage } from './protocol.ts'
 
 export function takeResponse(c: CoderCase, response: ResponseMessage): Decision {

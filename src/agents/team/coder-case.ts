@@ -1,4 +1,3 @@
-import type { EventName } from '../../machines/events.ts'
 import type { AgentView, Decision, EffectRequest, Message } from '../role.ts'
 import type { Assignment } from '../thinking/assignment.ts'
 import { beginThinking, resumeThinking, turnsLeft } from '../thinking/thinking.ts'
@@ -12,6 +11,7 @@ import {
   lessonsText,
   storyVariables,
 } from './coder-work.ts'
+import type { MoveTo } from './decisions.ts'
 import {
   type Ask,
   dispatcherOf,
@@ -29,8 +29,6 @@ export interface CoderCase {
   readonly agent: AgentView
   readonly work: CoderWork
 }
-
-export type MoveTo = { readonly event: EventName; readonly to: string }
 
 /** Begins to think about something in the state that the move leads to. */
 export function think(

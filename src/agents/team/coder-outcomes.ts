@@ -4,7 +4,6 @@ import {
   type CoderCase,
   fail,
   giveIn,
-  type MoveTo,
   mergeFailed,
   request,
   think,
@@ -12,6 +11,7 @@ import {
 } from './coder-case.ts'
 import { reviewBudget } from './coder-thinking.ts'
 import { asData, bounded, type CoderWork, describeRun, type Fix, fieldOf } from './coder-work.ts'
+import type { MoveTo } from './decisions.ts'
 import type { Ask } from './protocol.ts'
 
 export function takeOutcome(c: CoderCase, { kind, result }: FinishedEffect): Decision {

@@ -1,8 +1,9 @@
 import type { Decision } from '../role.ts'
 import type { ThinkingStep } from '../thinking/thinking.ts'
 import type { Json } from '../values.ts'
-import { type CoderCase, fail, type MoveTo, request } from './coder-case.ts'
+import { type CoderCase, fail, request } from './coder-case.ts'
 import { asData, bounded, fieldOf } from './coder-work.ts'
+import type { MoveTo } from './decisions.ts'
 import type { Ask } from './protocol.ts'
 
 export function afterThinking(c: CoderCase, step: ThinkingStep): Decision {

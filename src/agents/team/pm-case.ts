@@ -1,8 +1,8 @@
-import type { EventName } from '../../machines/events.ts'
 import { type AgentView, type Decision, effectIdOf } from '../role.ts'
 import { beginThinking } from '../thinking/thinking.ts'
 import type { BlobRef, EffectId, Json, JsonObject } from '../values.ts'
 import { bounded } from './coder-work.ts'
+import type { MoveTo } from './decisions.ts'
 import type { RequestMessage, Spec, TeamSettings } from './protocol.ts'
 
 /** From outside: a document to build, or a wish to be interviewed about. */
@@ -41,8 +41,6 @@ export const NOTHING: Omit<PmWork, 'brought'> = {
   question: '',
   questions: 0,
 }
-
-export type MoveTo = { readonly event: EventName; readonly to: string }
 
 /** A product manager at the moment of a decision. */
 export interface Case {

@@ -17,11 +17,11 @@ import {
 } from '../thinking/thinking.ts'
 import type { Json, JsonObject } from '../values.ts'
 import { bounded, fieldOf } from './coder-work.ts'
+import { joined, type MoveTo } from './decisions.ts'
 import {
   ANSWER,
   asking,
   type Case,
-  type MoveTo,
   NOTHING,
   type PmWork,
   SPEC_BROUGHT,
@@ -313,9 +313,4 @@ function cleaned({ agent }: Case): Decision {
 /** A product manager leaves nothing behind but what is in the journal. */
 function cleaning({ id }: AgentView) {
   return { kind: 'clean_up', input: { agent: id } }
-}
-
-function joined(a: Decision, b: Decision): Decision {
-  const set: JsonObject = { ...a.set, ...b.set }
-  return { ...a, ...b, set, send: [...(a.send ?? []), ...(b.send ?? [])] }
 }

@@ -1,0 +1,12 @@
+import type { EventName } from '../../machines/events.ts'
+import type { Decision } from '../role.ts'
+import type { JsonObject } from '../values.ts'
+
+/** A row of a table that leaves a state. */
+export type MoveTo = { readonly event: EventName; readonly to: string }
+
+/** Two parts of one decision; the second wins where both say something. */
+export function joined(a: Decision, b: Decision): Decision {
+  const set: JsonObject = { ...a.set, ...b.set }
+  return { ...a, ...b, set, send: [...(a.send ?? []), ...(b.send ?? [])] }
+}
