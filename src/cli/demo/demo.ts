@@ -9,6 +9,8 @@ import type { Usage } from '../../effects/brains/brain.ts'
 import { readScenario } from '../../effects/brains/scenario.ts'
 import { openScriptedBrain } from '../../effects/brains/scripted-brain.ts'
 import { chooseIsolation } from '../../effects/sandbox/choose-isolation.ts'
+import { serveControl } from '../engine/control.ts'
+import { controlOf } from '../engine/engine.ts'
 import { openTeam, type RunStart, type Team } from '../engine/team.ts'
 import { EXIT_CODE } from '../exit-code.ts'
 import { styleFor } from '../style.ts'
@@ -46,7 +48,10 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   const style = styleFor(talk)
   talk.write(`${style.bold('slipway demo')}: seven stories on a small repository, ${repository}\n`)
   talk.write('Everything is real but the model: clones, edits, tests, reviews, merges.\n')
-  const team = await openDemoTeam(join(repository, '.slipway'))
+  const stateFolder = join(repository, '.slipway')
+  const team = await openDemoTeam(stateFolder)
+  const control = controlOf({ team, start: refuseRuns, clean: (text) => text })
+  const server = await serveControl(stateFolder, control)
   talk.write(style.dim(`${team.isolation.description}\n\n`))
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
@@ -64,8 +69,14 @@ export async function demo({ json }: DemoOptions): Promise<number> {
     return await report(team, view, repository, json ?? false)
   } finally {
     process.off('SIGINT', interrupt)
+    await server.close()
     await team.close()
   }
+}
+
+/** The demo is one run; what is asked in it can be answered from outside. */
+async function refuseRuns(): Promise<void> {
+  throw new Error('the demo takes no other run')
 }
 
 async function makeRepository(repository: string): Promise<void> {

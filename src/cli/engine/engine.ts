@@ -45,7 +45,8 @@ export async function openEngine(
   }
 }
 
-function controlOf({ team, start, clean }: ConfiguredTeam): Control {
+/** What a team does for other processes. */
+export function controlOf({ team, start, clean }: ConfiguredTeam): Control {
   const { runtime, journal } = team
   return {
     ...journalSource(journal),
