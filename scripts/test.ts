@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { SUITES, type Suite } from '../test/suites.ts'
 import { selectSuites } from './select-suites.ts'
 import { show } from './shell.ts'
@@ -13,6 +13,21 @@ import { isOurNode, systemPackages } from './system-packages.ts'
 interface Count {
   readonly passed: number
   readonly failed: number
+}
+
+/** The part of vitest's JSON report that is read here. */
+interface TestReport {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly testResults: readonly {
+    readonly name: string
+    readonly message: string
+    readonly assertionResults: readonly {
+      readonly fullName: string
+      readonly status: string
+      readonly failureMessages: readonly string[]
+    }[]
+  }[]
 }
 
 const inCi = process.env.CI === 'true'
@@ -33,11 +48,27 @@ async function runSuites(label: string, node: string, suites: readonly Suite[]):
   const projects = suites.flatMap((suite) => ['--project', suite.name])
   await stage(`tests on ${label}`, node, [...args, `--outputFile=${report}`, ...projects])
   try {
-    const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
-    return { passed: numPassedTests, failed: numFailedTests }
+    const results: TestReport = JSON.parse(readFileSync(report, 'utf8'))
+    failures.push(...failedTests(results))
+    return { passed: results.numPassedTests, failed: results.numFailedTests }
   } catch {
     return { passed: 0, failed: 1 }
   }
+}
+
+/** The tests that failed, and the files that could not be run at all, each with the reason's opening. */
+function failedTests({ testResults }: TestReport): string[] {
+  return testResults.flatMap(({ name, message, assertionResults }) => {
+    const failed = assertionResults.filter(({ status }) => status === 'failed')
+    const file = relative(process.cwd(), name)
+    if (failed.length === 0) return message === '' ? [] : [`${file}\n${opening(message)}`]
+    return failed.map((test) => `${file} > ${test.fullName}\n${opening(test.failureMessages[0])}`)
+  })
+}
+
+function opening(message = ''): string {
+  const lines = message.split('\n').slice(0, 12)
+  return lines.map((line) => `        ${line.slice(0, 300)}`).join('\n')
 }
 
 const NODES = 'test/nodes'
