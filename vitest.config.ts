@@ -3,8 +3,18 @@ import { SUITES } from './test/suites.ts'
 
 export default defineConfig({
   test: {
-    projects: SUITES.map(({ name, include }) => ({
-      test: { name, include: [...include], testTimeout: 60_000, hookTimeout: 120_000 },
+    // Tests wait for processes and for the disk more than they work.
+    maxWorkers: 2,
+    projects: SUITES.map(({ name, include, isAlone }) => ({
+      test: {
+        name,
+        include: [...include],
+        testTimeout: 60_000,
+        hookTimeout: 120_000,
+        // Groups run one after the other.
+        sequence: { groupOrder: isAlone ? 1 : 0 },
+        maxWorkers: isAlone ? 1 : 2,
+      },
     })),
   },
 })

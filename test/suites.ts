@@ -4,6 +4,8 @@ export interface Suite {
   readonly include: readonly string[]
   /** Run on every supported Node version in CI, not only on the one at hand. */
   readonly onEveryNode?: true
+  /** Runs after the others, one file at a time: it builds what they use, or measures. */
+  readonly isAlone?: true
   /** What only root may do here. */
   readonly needsRoot?: string
   /** System commands, by the Debian package that brings each. */
@@ -37,6 +39,13 @@ export const SUITES: readonly Suite[] = [
     name: 'forge',
     include: ['test/forge/*.test.ts'],
     needs: { git: 'git' },
+    packages: ['test/forge'],
+    nodeMin: 24,
+  },
+  {
+    name: 'github',
+    include: ['test/forge/engine/*.test.ts'],
+    needs: { bwrap: 'bubblewrap', git: 'git', rg: 'ripgrep' },
     packages: ['test/forge'],
     nodeMin: 24,
   },
@@ -75,8 +84,29 @@ export const SUITES: readonly Suite[] = [
     include: ['test/run/*.test.ts'],
     needs: { bwrap: 'bubblewrap', git: 'git', rg: 'ripgrep' },
   },
+  {
+    name: 'task',
+    include: ['test/task/*.test.ts'],
+    needs: { bwrap: 'bubblewrap', git: 'git', rg: 'ripgrep' },
+  },
+  {
+    name: 'task-agents',
+    include: ['test/task/agents/*.test.ts'],
+    needs: { bwrap: 'bubblewrap', git: 'git' },
+    packages: ['test/agents'],
+    nodeMin: 22,
+  },
   { name: 'checks', include: ['test/checks/*.test.ts'] },
-  { name: 'package', include: ['test/package/*.test.ts'] },
-  { name: 'bench', include: ['test/bench/*.test.ts'], needs: { bwrap: 'bubblewrap' } },
-  { name: 'terminal', include: ['test/terminal/*.test.ts'], needs: { tmux: 'tmux' } },
+  { name: 'package', include: ['test/package/*.test.ts'], isAlone: true },
+  {
+    name: 'bench',
+    include: ['test/bench/*.test.ts'],
+    needs: { bwrap: 'bubblewrap' },
+    isAlone: true,
+  },
+  {
+    name: 'terminal',
+    include: ['test/terminal/*.test.ts'],
+    needs: { tmux: 'tmux', bwrap: 'bubblewrap', git: 'git', rg: 'ripgrep' },
+  },
 ]

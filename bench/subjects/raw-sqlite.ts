@@ -20,6 +20,7 @@ export const PRAGMAS = `
 // As long as what the runtime writes for the same walk.
 const REST = '{}'
 const CHECKSUM = 3_000_000_000
+const STEP = 1
 
 /**
  * The limit: the rows, snapshots and accepted ids of the same events, in the same schema through
@@ -37,8 +38,9 @@ export async function openRawSqlite(
   migrate(database, path)
   const sql = prepareStatements(database)
   const seqs = new Array<number>(agents).fill(1)
+  sql.addStep.run(STEP, 'moved', 'advance', 'FIXING', 'TESTING', 'code_completed', CHECKSUM)
   sql.putRun.run(1, 'run-1', 'running', Date.now(), '{}', CHECKSUM)
-  for (let agent = 0; agent < agents; agent += 1) putSnapshot(sql, agent, 1)
+  for (let agent = 0; agent < agents; agent += 1) addAgent(sql, agent)
   let number = 0
 
   const writeBatch = () => {
@@ -63,7 +65,7 @@ export async function openRawSqlite(
     // A snapshot is written once a transaction, however many rows its agent has in it.
     for (let i = 0; i < Math.min(agents, batchSize); i += 1) {
       const agent = (number - 1 - i) % agents
-      putSnapshot(sql, agent, seqs[agent] ?? 0)
+      sql.setAgent.run('TESTING', seqs[agent] ?? 0, REST, CHECKSUM, agent + 1)
     }
     sql.commit.run()
   }
@@ -76,13 +78,12 @@ export async function openRawSqlite(
   }
 }
 
-function putSnapshot(sql: Statements, agent: number, seq: number): void {
+function addAgent(sql: Statements, agent: number): void {
   const { name, machine } = walker
   const key = agent + 1
-  sql.putAgent.run(key, `agent-${agent}`, 1, name, machine.name, 'TESTING', seq, REST, CHECKSUM)
+  sql.addAgent.run(key, `agent-${agent}`, 1, name, machine.name, 'TESTING', 1, REST, CHECKSUM)
 }
 
 function pushRow(values: SqlValue[], agent: number, seq: number, atMs: number, id: string): void {
-  values.push(1, agent + 1, seq, atMs, 'moved', id, 'advance', 'FIXING', 'TESTING')
-  values.push('code_completed', '{}', CHECKSUM)
+  values.push(1, agent + 1, seq, atMs, STEP, id, '{}', CHECKSUM)
 }

@@ -26,7 +26,6 @@ const TASK = 'coder/coding'
 const OWNER = { run: 'run-1' as RunId, story: 'turn' }
 const AGENT = 'coder-1' as AgentId
 const LEDGER = 'ledger' as AgentId
-const LOOK_MS = 20
 const TIMEOUTS = { firstTokenMs: 60_000, idleMs: 60_000, totalMs: 120_000 }
 
 const SHORT = {
@@ -133,12 +132,10 @@ await runtime.createRun(OWNER.run, {})
 await runtime.createAgent({ id: LEDGER, run: OWNER.run, role: 'ledger' })
 await runtime.createAgent({ id: AGENT, run: OWNER.run, role: thinker.name })
 await runtime.deliver({ id: 'start' as EventId, agent: AGENT, type: 'onward', payload: start() })
-for (let how: Json | undefined; how !== 'ended'; ) {
-  await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
-  const [agent] = await journal.loadAgents([AGENT])
-  how = agent?.record.data.how
-  if (agent?.record.halted) throw new Error('the agent is halted')
-  if (how !== undefined && how !== 'ended') throw new Error(String(how))
-}
+await runtime.idle()
+const [agent] = await journal.loadAgents([AGENT])
+const how = agent?.record.data.how
+if (agent?.record.halted) throw new Error('the agent is halted')
+if (how !== 'ended') throw new Error(String(how))
 await close()
 process.stdout.write('null')

@@ -69,7 +69,7 @@ function handle(agent: AgentView, event: AgentEvent): Decision {
     case SETTLE_SPENDING: {
       const { agent: owner, amounts } = read<SettleSpending>(event)
       const before = booksFor(agent, owner, undefined, event)
-      return { set: changes(before, settle(before, owner, amounts), owner) }
+      return { set: changes(before, settle(before, owner, amounts, event.atMs), owner) }
     }
     case CLOSE_STORY:
       return closeStory(agent, event)
@@ -90,10 +90,10 @@ function takeReservation(agent: AgentView, event: AgentEvent): Decision {
   const found = booksFor(agent, owner, story, event)
   // A call whose end nobody told, because its agent was restarted: it may have cost all of it.
   const lost = found.reservations[owner]
-  const before = lost === undefined ? found : settle(found, owner, lost.amounts)
-  const asked = reserve(before, limits, owner, { story, amounts }, event.atMs)
+  const before = lost === undefined ? found : settle(found, owner, lost.amounts, event.atMs)
+  const asked = reserve(before, limits, owner, { story, amounts, atMs: event.atMs })
   const answer: Message = asked.ok
-    ? { to: owner, type: SPENDING_GRANTED, payload: null }
+    ? { to: owner, type: SPENDING_GRANTED, payload: { isLast: asked.isLast } }
     : { to: owner, type: SPENDING_REFUSED, payload: asJson({ exhausted: asked.exhausted }) }
   const after = asked.ok ? asked.ledger : before
   const decision = { set: changes(found, after, owner), send: [answer] }

@@ -64,6 +64,8 @@ export interface Role {
    * too often within a short time is halted.
    */
   readonly failuresAreWork?: true
+  /** Events from outside that go before others, and are handled also while it is suspended. */
+  readonly urgent?: readonly string[]
   /** The data that the first generation starts with, and each later one. */
   readonly initialData: JsonObject
   /** What each generation says as it is born; it may be about to get work. */
@@ -84,6 +86,15 @@ export interface FinishedEffect {
 /** The outcome that an event brings; undefined for every other event. */
 export function finishedEffect(event: AgentEvent): FinishedEffect | undefined {
   return event.type === EFFECT_FINISHED ? (event.payload as unknown as FinishedEffect) : undefined
+}
+
+/** The key of an agent's data under which the runtime keeps why it is suspended, or was last. */
+export const OUTAGE = '$outage'
+
+/** Why an agent is suspended: what its service answered, and how often it was asked. */
+export interface Outage {
+  readonly reason: string
+  readonly tries: number
 }
 
 /** The event type of a timer that is due; the payload is its name. */

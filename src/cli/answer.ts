@@ -42,18 +42,6 @@ export async function answer(words: readonly string[], options: AnswerOptions): 
   return EXIT_CODE.done
 }
 
-/** `slipway retry <story>`: has a story tried again that failed for good. */
-export async function retry(story: string, options: AnswerOptions): Promise<number> {
-  const open = await openQuestions(options)
-  const question = open.find(({ about, choices }) => about === story && choices.includes('retry'))
-  if (question === undefined) {
-    const failed = open.filter(({ choices }) => choices.includes('retry'))
-    const known = failed.length === 0 ? 'None has.' : failed.map(({ about }) => about).join(', ')
-    throw new UsageError(`No story ${JSON.stringify(story)} has failed for good. ${known}`)
-  }
-  return answer([question.id, 'retry'], options)
-}
-
 async function openQuestions(options: StateOptions): Promise<readonly QuestionView[]> {
   const { source, close } = await openSource(options)
   try {
@@ -69,9 +57,9 @@ function show(open: readonly QuestionView[], { json }: AnswerOptions): number {
   if (json) process.stdout.write(`${JSON.stringify(open, null, 2)}\n`)
   else if (open.length === 0) process.stderr.write('Nothing is asked at present.\n')
   else {
-    const texts = open.map(({ id, question, choices }) => {
+    const texts = open.map(({ id, about, question, choices }) => {
       const offered = choices.length === 0 ? '' : `\n  choices: ${choices.join(', ')}`
-      return printable(`${id}\n  ${question}${offered}`)
+      return printable(`${id}, about ${about}\n  ${question}${offered}`)
     })
     process.stdout.write(`${texts.join('\n\n')}\n`)
   }

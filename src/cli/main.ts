@@ -8,8 +8,8 @@ import type { MachinesOptions } from './machines.ts'
 import { printable } from './printable.ts'
 import type { ReplayCommandOptions } from './replay.ts'
 import { addRunCommands } from './run-commands.ts'
+import { addTaskCommands } from './task-commands.ts'
 import type { ToolsOptions, TrustToolsOptions } from './tools.ts'
-import { UsageError } from './usage-error.ts'
 
 const STATE = [
   '--state <folder>',
@@ -63,6 +63,7 @@ function buildProgram(): Command {
     })
 
   addRunCommands(program)
+  addTaskCommands(program)
   addSetUp(program)
   return program
 }
@@ -157,9 +158,14 @@ function addConfig(program: Command): void {
     })
 }
 
+const EXIT_CODES: Readonly<Record<string, number>> = {
+  UsageError: EXIT_CODE.usage,
+  ProviderError: EXIT_CODE.provider,
+}
+
 /** Errors that are about the user's world, not about a bug of ours: their message says what to do. */
 function isExpected(error: unknown): error is Error {
-  const names = ['UsageError', 'StateFolderError', 'JournalError']
+  const names = ['UsageError', 'ProviderError', 'EngineError', 'StateFolderError', 'JournalError']
   return error instanceof Error && names.includes(error.name)
 }
 
@@ -170,8 +176,8 @@ async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has printed its own message; its exit code for bad usage is 1, ours is 2.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE.usage
-    const exitCode = error instanceof UsageError ? EXIT_CODE.usage : EXIT_CODE.failed
     if (!isExpected(error)) throw error
+    const exitCode = EXIT_CODES[error.name] ?? EXIT_CODE.failed
     process.stderr.write(`slipway: ${printable(error.message)}\n`)
     return exitCode
   }

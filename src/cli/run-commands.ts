@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander'
 import type { AnswerOptions } from './answer.ts'
+import type { BudgetOptions } from './budget.ts'
 import type { EngineOptions } from './engine-command.ts'
 import type { EvidenceOptions } from './evidence.ts'
 import type { LogsOptions } from './logs.ts'
 import type { RunOptions } from './run.ts'
 import type { StatusOptions } from './status.ts'
 import type { SteerOptions } from './steer.ts'
+import type { StoryOptions } from './story-choice.ts'
 import type { WatchOptions } from './watch.ts'
 
 const STATE = [
@@ -37,7 +39,13 @@ function addStarting(program: Command): void {
     program
       .command('run')
       .description('build what a spec says: merged, tested code, with evidence')
-      .argument('<spec>', 'a Markdown file'),
+      .argument('<spec>', 'a Markdown file')
+      .addOption(
+        new Option(
+          '--into <run>',
+          'a further spec of that run: its team, budget and target',
+        ).conflicts('target'),
+      ),
   ).action(async (spec: string, options: RunOptions) => {
     const { run } = await import('./run.ts')
     process.exitCode = await run(spec, options)
@@ -122,16 +130,8 @@ function addSteering(program: Command): void {
       process.exitCode = await answer(words, options)
     })
 
-  program
-    .command('retry')
-    .description('try a story again that failed for good')
-    .argument('<story>', 'its id')
-    .option(...STATE)
-    .option('--json', 'data')
-    .action(async (story: string, options: AnswerOptions) => {
-      const { retry } = await import('./answer.ts')
-      process.exitCode = await retry(story, options)
-    })
+  addStoryChoices(program)
+  addBudget(program)
 
   for (const [how, description] of [
     ['pause', 'begin nothing new; what is under way ends'],
@@ -149,4 +149,50 @@ function addSteering(program: Command): void {
         process.exitCode = await steer(how, name, options)
       })
   }
+}
+
+/** What a human may decide about a story that failed for good. */
+function addStoryChoices(program: Command): void {
+  for (const [choice, description] of [
+    ['retry', 'try a story again that failed for good'],
+    ['rewrite', 'say anew what a story that failed is, and have it tried again'],
+    ['waive', 'do without a story that failed; what depends on it is built all the same'],
+    ['cut', 'take a story out that failed or was not begun, with all that depends on it'],
+  ] as const) {
+    const command = program
+      .command(choice)
+      .description(description)
+      .argument('<story>', 'its id')
+      .option('--run <run>', 'the run, where several have a story of that name')
+      .option(...STATE)
+      .option('--json', 'data')
+    if (choice === 'rewrite') command.argument('<words...>', 'what it is to be')
+    command.action(async (story: string, ...rest: unknown[]) => {
+      const words = choice === 'rewrite' ? (rest[0] as string[]) : []
+      const { decideStory } = await import('./story-choice.ts')
+      process.exitCode = await decideStory(choice, story, words, command.opts<StoryOptions>())
+    })
+  }
+}
+
+function addBudget(program: Command): void {
+  program
+    .command('budget')
+    .description('what a run may spend and has spent; with options, other limits for it')
+    .argument(...RUN)
+    .option('--dollars <amount>', 'the most that the run may cost')
+    .option('--tokens <count>', 'input and output together')
+    .option('--iterations <count>', 'calls of models')
+    .option('--hours <amount>', 'its time, from its first call')
+    .option('--story-dollars <amount>', 'the most that each story may cost')
+    .option('--story-tokens <count>', 'input and output of each story')
+    .option('--story-iterations <count>', 'calls of models for each story')
+    .option('--story-hours <amount>', 'the time of each story, from its first call')
+    .option('--allow-unpriced', 'let models be asked whose price nobody knows')
+    .option(...STATE)
+    .option('--json', 'data')
+    .action(async (name: string | undefined, options: BudgetOptions) => {
+      const { budget } = await import('./budget.ts')
+      process.exitCode = await budget(name, options)
+    })
 }

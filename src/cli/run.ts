@@ -1,22 +1,27 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
+import { join, relative } from 'node:path'
+import { openGit } from '../effects/git/git.ts'
+import { openProcesses } from '../effects/process/processes.ts'
 import { describeIgnored, loadConfig } from './config/load-config.ts'
 import type { NewRun } from './engine/configured-team.ts'
 import type { Control } from './engine/control.ts'
 import { EXIT_CODE } from './exit-code.ts'
+import { SPEC_TEMPLATE } from './init-templates.ts'
 import { findPlace, prepareStateFolder, type StateOptions } from './state-folder.ts'
 import { UsageError } from './usage-error.ts'
 import { evidenceFor } from './view/evidence-output.ts'
-import { followRun } from './view/follow.ts'
-import type { RunView } from './view/run-view.ts'
+import { type Followed, followRun, readView } from './view/follow.ts'
+import { chooseRun } from './view/open-source.ts'
+import { budgetHint, exitCodeOf, unpricedNote } from './view/run-end.ts'
 
 export interface RunOptions extends StateOptions {
   readonly detach?: true
   readonly foreground?: true
   readonly json?: true
   readonly target?: string
+  /** A run that the spec is to be a further one of. */
+  readonly into?: string
 }
 
 const SPEC_CHARS_MAX = 200_000
@@ -37,12 +42,12 @@ async function startRun(document: string, isWish: boolean, options: RunOptions):
   const loaded = await loadConfig(root, process.env)
   for (const line of describeIgnored(loaded)) process.stderr.write(`${line}\n`)
   const target = options.target ?? loaded.config.target ?? (await currentBranch(root))
-  const id = nameRun(document)
+  const id = options.into === undefined ? nameRun(document) : await findRun(options.into, options)
   const start: NewRun = { id, document, target, isWish }
   if (options.foreground) return runHere(root, stateFolder, start, options)
   const { reachEngine } = await import('./engine/reach.ts')
   const control = await reachEngine(root, stateFolder)
-  await control.start(start)
+  await begin(control, start, options)
   if (options.detach) {
     const data = { run: id, state: stateFolder }
     process.stdout.write(options.json ? `${JSON.stringify(data)}\n` : `${id}\n`)
@@ -52,24 +57,53 @@ async function startRun(document: string, isWish: boolean, options: RunOptions):
   return followToEnd(control, id, options)
 }
 
+/** Starts the run, or brings the spec to the one that was named. */
+async function begin(control: Control, run: NewRun, { into }: RunOptions): Promise<void> {
+  if (into === undefined) await control.start(run)
+  else await bringTo(control, run)
+  const note = unpricedNote(await readView(control, run.id))
+  if (note !== undefined) process.stderr.write(`${note}\n`)
+}
+
+async function bringTo(control: Control, { id, ...spec }: NewRun): Promise<void> {
+  const { status } = await readView(control, id)
+  if (status === 'paused' || status === 'stopped') {
+    throw new UsageError(`The run ${id} is ${status}. slipway resume ${id} has it go on first.`)
+  }
+  await control.bring(id, spec)
+}
+
 async function readSpecFile(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const why = error.code === 'ENOENT' ? 'there is no such file' : error.message
     throw new UsageError(`${file}: ${why}. slipway init writes a spec.md to fill in.`)
   })
   if (text.trim() === '') throw new UsageError(`${file} is empty.`)
+  if (text === SPEC_TEMPLATE) {
+    throw new UsageError(`${file} is as slipway init wrote it. Say in it what is to be built.`)
+  }
   if (text.length <= SPEC_CHARS_MAX) return text
   throw new UsageError(
     `${file} has ${text.length} characters; at most ${SPEC_CHARS_MAX} are taken.`,
   )
 }
 
-async function currentBranch(root: string): Promise<string> {
-  const git = promisify(execFile)
-  const args = ['-C', root, 'symbolic-ref', '--short', 'HEAD']
-  const { stdout } = await git('git', args).catch(() => ({ stdout: '' }))
-  if (stdout.trim() !== '') return stdout.trim()
+/** The branch that is checked out. Throws a usage error where there is none. */
+export async function currentBranch(root: string): Promise<string> {
+  const processes = openProcesses(root)
+  const options = { repository: join(root, '.git'), accept: [0, 1, 128] }
+  const args = ['symbolic-ref', '--quiet', '--short', 'HEAD']
+  const { text } = await openGit(processes)
+    .run(args, options)
+    .finally(() => processes.close())
+  if (text !== '') return text
   throw new UsageError('No branch is checked out. Name the one to merge into with --target.')
+}
+
+async function findRun(name: string, options: RunOptions): Promise<string> {
+  const { run, close } = await chooseRun(name, options)
+  await close()
+  return run
 }
 
 function nameRun(document: string): string {
@@ -95,13 +129,13 @@ async function runHere(
     presses += 1
     if (presses === 1) {
       process.stderr.write('Ending what is under way; press Ctrl-C again to stop at once.\n')
-      void engine.control.pause(start.id).then(() => leaving.abort())
+      void engine.drain(start.id).finally(() => leaving.abort())
     } else leaving.abort()
   }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', interrupt)
   try {
-    await engine.control.start(start)
+    await begin(engine.control, start, options)
     return await followToEnd(engine.control, start.id, options, leaving.signal)
   } finally {
     process.off('SIGINT', interrupt)
@@ -114,7 +148,7 @@ async function runHere(
 export async function followToEnd(
   control: Control,
   id: string,
-  options: Pick<RunOptions, 'json'>,
+  options: Pick<RunOptions, 'json' | 'state'>,
   signal?: AbortSignal,
 ): Promise<number> {
   const out = process.stderr
@@ -125,6 +159,7 @@ export async function followToEnd(
   const endKeys = isOurs ? listenForKeys(leave) : () => {}
   const view = await followRun(control, id, {
     as: out.isTTY ? 'board' : 'lines',
+    isUnattended: !out.isTTY,
     out,
     hint: isOurs ? 'q leaves the board, the run goes on' : 'Ctrl-C pauses the run',
     signal: signal ?? leaving.signal,
@@ -134,13 +169,36 @@ export async function followToEnd(
   })
   const isOver = view.status === 'done' || view.status === 'failed'
   if (!isOver && (signal ?? leaving.signal).aborted) {
-    out.write(
-      `The run ${id} is kept. slipway watch ${id} comes back to it, slipway resume ${id} goes on.\n`,
-    )
+    const kept = `The run ${id} is kept. slipway resume ${id} goes on with it.`
+    const left = `The run goes on without the board. slipway watch ${id} comes back to it.`
+    out.write(`${isOurs ? left : kept}\n`)
     return EXIT_CODE.interrupted
   }
   process.stdout.write(await evidenceFor(control, id, options.json ? 'json' : 'text'))
-  return exitCodeOf(view)
+  for (const line of closingLines(view)) out.write(`${line}\n`)
+  if (view.status === 'done') out.write(await describeResult(view, options))
+  return view.isOut ? EXIT_CODE.provider : exitCodeOf(view)
+}
+
+/** How the work is taken over; on another forge it is where the user expects it. */
+async function describeResult({ target }: Followed, options: StateOptions): Promise<string> {
+  const { root, stateFolder } = findPlace(options)
+  const { config } = await loadConfig(root, process.env)
+  if (config.forge.kind !== 'local' || target === null) return ''
+  const mirror = relative(process.cwd(), join(stateFolder, 'git', 'mirror.git'))
+  return `Take it over: git fetch ${mirror} ${target} && git merge FETCH_HEAD\n`
+}
+
+/** Why it did not come to its end, and what to type. */
+function closingLines(view: Followed): readonly string[] {
+  const { status, run, failure, questions, isOut } = view
+  const hint = budgetHint(view)
+  const lines = hint === undefined ? [] : [hint]
+  if (isOut) lines.push(`The services do not come back. slipway watch ${run} waits for them again.`)
+  if (status === 'failed' && failure !== null) lines.push(`No story was made: ${failure.reason}.`)
+  if (status !== 'waiting' || hint !== undefined) return lines
+  const asked = questions.length === 1 ? 'a question' : `${questions.length} questions`
+  return [`Only you can go on with ${run}: slipway answer shows ${asked}.`]
 }
 
 function listenForKeys(leave: () => void): () => void {
@@ -157,10 +215,4 @@ function listenForKeys(leave: () => void): () => void {
     stdin.pause()
     stdin.off('data', onKey)
   }
-}
-
-function exitCodeOf({ status }: RunView): number {
-  if (status === 'done') return EXIT_CODE.done
-  if (status === 'waiting') return EXIT_CODE.waiting
-  return status === 'failed' ? EXIT_CODE.failed : EXIT_CODE.interrupted
 }

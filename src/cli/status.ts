@@ -4,6 +4,7 @@ import { styleFor } from './style.ts'
 import { drawBoard } from './view/board.ts'
 import { readView } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
+import { exitCodeOf } from './view/run-end.ts'
 
 export interface StatusOptions extends StateOptions {
   readonly json?: true
@@ -27,7 +28,7 @@ export async function status(name: string | undefined, options: StatusOptions): 
       })
       stdout.write(`${lines.join('\n').trimEnd()}\n`)
     }
-    return view.status === 'waiting' ? EXIT_CODE.waiting : EXIT_CODE.done
+    return view.status === 'waiting' ? exitCodeOf(view) : EXIT_CODE.done
   } finally {
     await close()
   }

@@ -1,7 +1,10 @@
+import { taskWorkOf } from '../agents/coordinator/task-work.ts'
+import type { AgentRecord } from '../runtime/records.ts'
 import { reachEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { chooseRun } from './view/open-source.ts'
+import { findTask } from './view/task-status.ts'
 
 export interface SteerOptions extends StateOptions {
   readonly json?: true
@@ -13,7 +16,15 @@ const SAID = {
   stop: 'Everything that was under way is ended. slipway resume goes on with it.',
 } as const
 
-/** `slipway pause|resume|stop [run]`. All of it can be undone. */
+/** What became of a task that was to be stopped; one that was over stays as it was. */
+function saidOf(task: AgentRecord): string {
+  const { outcome } = taskWorkOf(task)
+  return outcome === 'canceled'
+    ? 'Everything that was under way is ended, and the task is given up.'
+    : `The task was over already: ${outcome}.`
+}
+
+/** `slipway pause|resume|stop [run]`. All of it can be undone, but the end of a task. */
 export async function steer(
   how: keyof typeof SAID,
   name: string | undefined,
@@ -25,6 +36,9 @@ export async function steer(
   const control = await reachEngine(root, stateFolder)
   await control[how](run)
   if (options.json) process.stdout.write(`${JSON.stringify({ run, command: how })}\n`)
-  else process.stderr.write(`${run}: ${SAID[how]}\n`)
+  else {
+    const task = how === 'stop' ? findTask(await control.agents(run)) : undefined
+    process.stderr.write(`${run}: ${task === undefined ? SAID[how] : saidOf(task)}\n`)
+  }
   return EXIT_CODE.done
 }

@@ -10,6 +10,8 @@ export interface Amounts {
   readonly microdollars: number
   /** Calls of models whose price nobody knows. */
   readonly unpricedCalls: number
+  /** How long the turns took, one added to the other. */
+  readonly elapsedMs: number
 }
 
 export const NO_AMOUNTS: Amounts = {
@@ -19,6 +21,7 @@ export const NO_AMOUNTS: Amounts = {
   outputTokens: 0,
   microdollars: 0,
   unpricedCalls: 0,
+  elapsedMs: 0,
 }
 
 const NAMES = Object.keys(NO_AMOUNTS) as readonly (keyof Amounts)[]
@@ -44,5 +47,6 @@ function combine(a: Amounts, b: Amounts, of: (x: number, y: number) => number): 
     outputTokens: of(a.outputTokens, b.outputTokens),
     microdollars: of(a.microdollars, b.microdollars),
     unpricedCalls: of(a.unpricedCalls, b.unpricedCalls),
+    elapsedMs: of(a.elapsedMs, b.elapsedMs),
   }
 }

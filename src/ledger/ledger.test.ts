@@ -11,9 +11,10 @@ const limits = (given: Partial<LedgerLimits>): LedgerLimits => ({
   ...given,
 })
 
-const call = (given: Partial<Amounts>, story: string | null = 's1') => ({
+const call = (given: Partial<Amounts>, story: string | null = 's1', atMs = 0) => ({
   story,
   amounts: amounts(given),
+  atMs,
 })
 
 describe('a limit', () => {
@@ -24,18 +25,40 @@ describe('a limit', () => {
   ])('of %s is met at the limit and gone over by one more', (what, bound, fits, tooMuch) => {
     for (const scope of ['run', 'story'] as const) {
       const bounds = limits({ [scope]: bound })
-      expect(reserve(openLedger(0), bounds, 'a', call(fits), 0).ok).toBe(true)
-      expect(reserve(openLedger(0), bounds, 'a', call(tooMuch), 0)).toMatchObject({
+      expect(reserve(openLedger(0), bounds, 'a', call(fits)).ok).toBe(true)
+      expect(reserve(openLedger(0), bounds, 'a', call(tooMuch))).toMatchObject({
         ok: false,
         exhausted: { scope, what },
       })
     }
   })
 
+  test('of time is counted for a story from its first call on', () => {
+    const bounds = limits({ story: { elapsedMsMax: 1_000 } })
+    const first = reserve(openLedger(0), bounds, 'a', call({}, 's1', 5_000))
+    if (!first.ok) throw new Error('refused')
+    const settled = settle(first.ledger, 'a', NO_AMOUNTS, 5_400)
+    expect(reserve(settled, bounds, 'b', call({}, 's1', 6_000)).ok).toBe(true)
+    expect(reserve(settled, bounds, 'b', call({}, 's1', 6_001))).toMatchObject({
+      ok: false,
+      exhausted: { scope: 'story', what: 'time', limit: 1_000, wanted: 1_001 },
+    })
+    expect(reserve(settled, bounds, 'b', call({}, 's2', 6_001)).ok).toBe(true)
+  })
+
+  test.each(['run', 'story'] as const)('of a %s is known before it is in the way', (scope) => {
+    const bounds = limits({ [scope]: { iterationsMax: 2 } })
+    const first = reserve(openLedger(0), bounds, 'a', call({ iterations: 1 }))
+    if (!first.ok) throw new Error('refused')
+    expect(first.isLast).toBe(false)
+    const second = reserve(first.ledger, bounds, 'b', call({ iterations: 1 }))
+    expect(second).toMatchObject({ ok: true, isLast: true })
+  })
+
   test('of time is for the run', () => {
     const bounds = limits({ run: { elapsedMsMax: 1_000 } })
-    expect(reserve(openLedger(500), bounds, 'a', call({}), 1_500).ok).toBe(true)
-    expect(reserve(openLedger(500), bounds, 'a', call({}), 1_501)).toMatchObject({
+    expect(reserve(openLedger(500), bounds, 'a', call({}, 's1', 1_500)).ok).toBe(true)
+    expect(reserve(openLedger(500), bounds, 'a', call({}, 's1', 1_501))).toMatchObject({
       ok: false,
       exhausted: { what: 'time', limit: 1_000, wanted: 1_001 },
     })
@@ -44,47 +67,48 @@ describe('a limit', () => {
   test('of money refuses what has no known price, unless that is allowed', () => {
     const unpriced = call({ unpricedCalls: 1 })
     const bounded = { run: { microdollarsMax: 1_000_000 } }
-    expect(reserve(openLedger(0), limits(bounded), 'a', unpriced, 0)).toMatchObject({
+    expect(reserve(openLedger(0), limits(bounded), 'a', unpriced)).toMatchObject({
       ok: false,
       exhausted: { what: 'unpriced' },
     })
     const allowed = limits({ ...bounded, allowUnpriced: true })
-    expect(reserve(openLedger(0), allowed, 'a', unpriced, 0).ok).toBe(true)
-    expect(reserve(openLedger(0), limits({}), 'a', unpriced, 0).ok).toBe(true)
+    expect(reserve(openLedger(0), allowed, 'a', unpriced).ok).toBe(true)
+    expect(reserve(openLedger(0), limits({}), 'a', unpriced).ok).toBe(true)
   })
 })
 
 describe('a reservation', () => {
   test('counts until it is settled with what it really cost', () => {
     const bounds = limits({ run: { tokensMax: 100 } })
-    const first = reserve(openLedger(0), bounds, 'a', call({ inputTokens: 80 }), 0)
+    const first = reserve(openLedger(0), bounds, 'a', call({ inputTokens: 80 }))
     if (!first.ok) throw new Error('refused')
-    expect(reserve(first.ledger, bounds, 'b', call({ inputTokens: 30 }), 0).ok).toBe(false)
-    const settled = settle(first.ledger, 'a', amounts({ inputTokens: 10 }))
-    expect(reserve(settled, bounds, 'b', call({ inputTokens: 30 }), 0).ok).toBe(true)
+    expect(reserve(first.ledger, bounds, 'b', call({ inputTokens: 30 })).ok).toBe(false)
+    const settled = settle(first.ledger, 'a', amounts({ inputTokens: 10 }), 250)
+    expect(reserve(settled, bounds, 'b', call({ inputTokens: 30 })).ok).toBe(true)
     expect(accountOf(settled, 's1')).toEqual({
-      spent: amounts({ inputTokens: 10 }),
+      spent: amounts({ inputTokens: 10, elapsedMs: 250 }),
       reserved: NO_AMOUNTS,
+      startedMs: 0,
     })
   })
 
   test('made or settled twice counts once', () => {
     const bounds = limits({ run: { iterationsMax: 1 } })
-    const first = reserve(openLedger(0), bounds, 'a', call({ iterations: 1 }), 0)
+    const first = reserve(openLedger(0), bounds, 'a', call({ iterations: 1 }))
     if (!first.ok) throw new Error('refused')
-    expect(reserve(first.ledger, bounds, 'a', call({ iterations: 1 }), 0)).toEqual(first)
-    const once = settle(first.ledger, 'a', amounts({ iterations: 1 }))
-    expect(settle(once, 'a', amounts({ iterations: 1 }))).toBe(once)
+    expect(reserve(first.ledger, bounds, 'a', call({ iterations: 1 }))).toEqual(first)
+    const once = settle(first.ledger, 'a', amounts({ iterations: 1 }), 0)
+    expect(settle(once, 'a', amounts({ iterations: 1 }), 0)).toBe(once)
   })
 
   test('of a story named like a property of every object is like any other', () => {
-    const made = reserve(openLedger(0), limits({}), 'toString', call({}, 'constructor'), 0)
+    const made = reserve(openLedger(0), limits({}), 'toString', call({}, 'constructor'))
     if (!made.ok) throw new Error('refused')
     expect(Object.keys(made.ledger.reservations)).toEqual(['toString'])
   })
 
   test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d is a bug', (inputTokens) => {
-    expect(() => reserve(openLedger(0), limits({}), 'a', call({ inputTokens }), 0)).toThrow()
+    expect(() => reserve(openLedger(0), limits({}), 'a', call({ inputTokens }))).toThrow()
   })
 })
 
@@ -104,11 +128,11 @@ test('100 agents that race one budget never spend more than it holds', () => {
         let ledger = openLedger(0)
         for (const [i, { agent, wanted, share, settles }] of steps.entries()) {
           const id = `${agent}:${i}`
-          const asked = reserve(ledger, bounds, id, call({ microdollars: wanted }, `s${agent}`), 0)
+          const asked = reserve(ledger, bounds, id, call({ microdollars: wanted }, `s${agent}`))
           if (!asked.ok) continue
           ledger = asked.ledger
           const actual = amounts({ microdollars: Math.floor(wanted * share) })
-          if (settles) ledger = settle(ledger, id, actual)
+          if (settles) ledger = settle(ledger, id, actual, 0)
         }
         const { spent, reserved } = ledger.run
         expect(spent.microdollars + reserved.microdollars).toBeLessThanOrEqual(max)

@@ -5,6 +5,8 @@ import { type Exhausted, firstExhausted, type Limits } from './limits.ts'
 export interface Account {
   readonly spent: Amounts
   readonly reserved: Amounts
+  /** When the first call of a story was asked for. */
+  readonly startedMs?: number
 }
 
 /** A call that has been paid for in advance. */
@@ -12,6 +14,8 @@ export interface Reservation {
   /** Null for what concerns no story, such as the review of a spec. */
   readonly story: string | null
   readonly amounts: Amounts
+  /** When it was set aside. */
+  readonly atMs: number
 }
 
 /** The books of one run. Plain data: it is stored with the agent that keeps it. */
@@ -38,7 +42,8 @@ export function openLedger(startedMs: number): Ledger {
 
 /** What was asked for: its place in the books, or the limit that it would go over. */
 export type Reserving =
-  | { readonly ok: true; readonly ledger: Ledger }
+  /** `isLast` where another call like it would go over a limit. */
+  | { readonly ok: true; readonly ledger: Ledger; readonly isLast: boolean }
   | { readonly ok: false; readonly exhausted: Exhausted }
 
 /**
@@ -50,42 +55,56 @@ export function reserve(
   limits: LedgerLimits,
   id: string,
   reservation: Reservation,
-  nowMs: number,
 ): Reserving {
-  const { story, amounts } = reservation
+  const { story, amounts, atMs } = reservation
   if (!areSound(amounts)) throw new Error('an amount is a whole number and not negative')
-  if (Object.hasOwn(ledger.reservations, id)) return { ok: true, ledger }
-  const { allowUnpriced } = limits
-  const elapsedMs = nowMs - ledger.startedMs
-  const total = ({ spent, reserved }: Account) => addAmounts(addAmounts(spent, reserved), amounts)
-  const ofRun = firstExhausted(total(ledger.run), limits.run, elapsedMs, allowUnpriced)
-  if (ofRun !== undefined) return { ok: false, exhausted: { scope: 'run', ...ofRun } }
-  if (story !== null) {
-    // A story's time is what its coder may take of the run's, and is not counted here.
-    const account = accountOf(ledger, story)
-    const ofStory = firstExhausted(total(account), limits.story, 0, allowUnpriced)
-    if (ofStory !== undefined) return { ok: false, exhausted: { scope: 'story', ...ofStory } }
+  if (Object.hasOwn(ledger.reservations, id)) {
+    return { ok: true, ledger, isLast: exhaustedBy(ledger, limits, reservation) !== undefined }
   }
+  const exhausted = exhaustedBy(ledger, limits, reservation)
+  if (exhausted !== undefined) return { ok: false, exhausted }
   const change = (account: Account) => ({
     ...account,
     reserved: addAmounts(account.reserved, amounts),
   })
   const reservations = { ...ledger.reservations, [id]: reservation }
-  return { ok: true, ledger: { ...changed(ledger, story, change), reservations } }
+  const after = { ...changed(ledger, story, atMs, change), reservations }
+  return { ok: true, ledger: after, isLast: exhaustedBy(after, limits, reservation) !== undefined }
+}
+
+/** The first limit that one more call would go over. */
+function exhaustedBy(
+  ledger: Ledger,
+  limits: LedgerLimits,
+  { story, amounts, atMs }: Reservation,
+): Exhausted | undefined {
+  const { allowUnpriced } = limits
+  const total = ({ spent, reserved }: Account) => addAmounts(addAmounts(spent, reserved), amounts)
+  const elapsedMs = atMs - ledger.startedMs
+  const ofRun = firstExhausted(total(ledger.run), limits.run, elapsedMs, allowUnpriced)
+  if (ofRun !== undefined) return { scope: 'run', ...ofRun }
+  if (story === null) return undefined
+  const account = accountOf(ledger, story)
+  const storyMs = atMs - (account.startedMs ?? atMs)
+  const ofStory = firstExhausted(total(account), limits.story, storyMs, allowUnpriced)
+  return ofStory && { scope: 'story', ...ofStory }
 }
 
 /** Books what a call really cost in the place of what was set aside; an unknown id changes nothing. */
-export function settle(ledger: Ledger, id: string, actual: Amounts): Ledger {
+export function settle(ledger: Ledger, id: string, actual: Amounts, nowMs: number): Ledger {
   if (!areSound(actual)) throw new Error('an amount is a whole number and not negative')
   const reservation = Object.hasOwn(ledger.reservations, id) ? ledger.reservations[id] : undefined
   if (reservation === undefined) return ledger
-  const { story, amounts } = reservation
-  const change = ({ spent, reserved }: Account) => ({
-    spent: addAmounts(spent, actual),
+  const { story, amounts, atMs } = reservation
+  // A clock may be set back.
+  const elapsedMs = Math.max(0, nowMs - atMs)
+  const change = ({ spent, reserved, ...account }: Account) => ({
+    ...account,
+    spent: addAmounts(spent, { ...actual, elapsedMs }),
     reserved: subtractAmounts(reserved, amounts),
   })
   const { [id]: _, ...reservations } = ledger.reservations
-  return { ...changed(ledger, story, change), reservations }
+  return { ...changed(ledger, story, atMs, change), reservations }
 }
 
 /** The books of a story, empty ones where there is none yet. */
@@ -96,10 +115,11 @@ export function accountOf(ledger: Ledger, story: string): Account {
 function changed(
   ledger: Ledger,
   story: string | null,
+  startedMs: number,
   change: (account: Account) => Account,
 ): Ledger {
   const run = change(ledger.run)
   if (story === null) return { ...ledger, run }
-  const stories = { ...ledger.stories, [story]: change(accountOf(ledger, story)) }
-  return { ...ledger, run, stories }
+  const account = change({ startedMs, ...accountOf(ledger, story) })
+  return { ...ledger, run, stories: { ...ledger.stories, [story]: account } }
 }

@@ -131,7 +131,8 @@ class EmbeddedRuntime implements Runtime {
       this.#requireFit(payload)
       if (RESERVED_TYPES.has(type)) throw new TypeError(`the event type ${type} is the runtime's`)
       turn.accept(id)
-      turn.mail(resident, { id, type, payload })
+      const urgent = this.#memory.roleOf(resident.record)?.urgent?.includes(type) ?? false
+      turn.mail(resident, { id, type, payload, urgent })
       return 'accepted'
     }
     return this.#loop.submit(agent, admit, id)
@@ -257,11 +258,11 @@ class EmbeddedRuntime implements Runtime {
       if (this.#memory.effects.get(effect.id) === undefined || resident === undefined) return
       if (ending.kind === 'finished') return turn.finishEffect(effect, ending.result, resident)
       turn.setWaiting(effect, true)
-      const { reason, untilMs } = ending
+      const { reason, tries, untilMs } = ending
       const freshMs = suspensionDeadlineMs(this.#suspension, turn.nowMs, untilMs)
       const named = untilMs !== undefined
       const deadlineMs = this.#memory.effects.extendDeadline(effect.id, freshMs, named)
-      const payload = { effect: effect.id, reason, deadlineMs }
+      const payload = { effect: effect.id, reason, tries, deadlineMs }
       turn.mail(resident, this.#urgent(SERVICE_UNAVAILABLE, payload))
     }
     this.#loop.submit(effect.agentId, admit).catch(() => {})

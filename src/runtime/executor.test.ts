@@ -202,7 +202,7 @@ describe('an effect that needs a service', () => {
   test('waits for the service when its tries are spent', async () => {
     const { clock, executor } = setUp([later('overloaded')], { serviceOf })
     const ending = await finish(clock, executor.execute(effect, signal(), false))
-    expect(ending).toEqual({ kind: 'unavailable', reason: 'overloaded: overloaded' })
+    expect(ending).toEqual({ kind: 'unavailable', reason: 'overloaded: overloaded', tries: 3 })
   })
 
   test('says until when, where the service asked for a long wait', async () => {
@@ -239,7 +239,7 @@ describe('an effect that needs a service', () => {
     await finish(clock, executor.execute(effect, signal(), false))
     expect(calls).toHaveLength(5)
     const ending: Ending = await executor.execute(effect, signal(), false)
-    expect(ending).toEqual({ kind: 'unavailable', reason: 'model is out' })
+    expect(ending).toEqual({ kind: 'unavailable', reason: 'model is out', tries: 0 })
     expect(calls).toHaveLength(5)
     expect(await executor.probeAll(signal())).toBe(true)
     await finish(clock, executor.execute(effect, signal(), false))

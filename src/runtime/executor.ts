@@ -25,10 +25,19 @@ const ABORT_GRACE_MS = 5_000
 
 const MESSAGE_CHARS_MAX = 4_096
 
+/** One for all: to make one takes longer than to abort with it. */
+const OVER = new DOMException('it has ended', 'AbortError')
+
 /** How an effect ended: with a result, with its service out, or because it was not to go on. */
 export type Ending =
   | { readonly kind: 'finished'; readonly result: EffectResult }
-  | { readonly kind: 'unavailable'; readonly reason: string; readonly untilMs?: number }
+  | {
+      readonly kind: 'unavailable'
+      readonly reason: string
+      /** How often it was asked. */
+      readonly tries: number
+      readonly untilMs?: number
+    }
   | { readonly kind: 'aborted' }
 
 export interface ExecutorParts {
@@ -117,7 +126,8 @@ export class Executor {
     const policy = { ...DEFAULT_POLICY, ...handler.policy }
     for (let attempt = 1; ; attempt += 1) {
       if (signal.aborted) return { kind: 'aborted' }
-      if (gate?.isOut) return { kind: 'unavailable', reason: `${service} is out` }
+      if (gate?.isOut)
+        return { kind: 'unavailable', reason: `${service} is out`, tries: attempt - 1 }
       const again = repeated || attempt > 1
       const outcome = checked(await this.#attemptInPlace(effect, handler, policy, signal, again))
       if (outcome === 'aborted') return { kind: 'aborted' }
@@ -130,7 +140,7 @@ export class Executor {
       gate?.failed()
       const waitMs = this.#waitMs(error, policy, attempt)
       const isOver = attempt >= policy.attemptsMax || waitMs > WAIT_MS_MAX
-      if (isOver || error.retry === 'restored') return this.#giveUp(error, gate)
+      if (isOver || error.retry === 'restored') return this.#giveUp(error, gate, attempt)
       if (error.retryAfterMs !== undefined) gate?.closeUntil(this.#parts.clock.nowMs() + waitMs)
       await sleepUntil(this.#parts.clock, this.#parts.clock.nowMs() + waitMs, signal)
     }
@@ -168,7 +178,7 @@ export class Executor {
     )
     const work = workOn(effect, handler, context, repeated).catch(threw)
     const outcome = await Promise.race([work, timeout])
-    end.abort()
+    end.abort(OVER)
     await this.#waitForEnd(work)
     return outcome
   }
@@ -177,7 +187,7 @@ export class Executor {
   async #waitForEnd(work: Promise<unknown>): Promise<void> {
     const { clock } = this.#parts
     const ended = new AbortController()
-    void work.then(() => ended.abort())
+    void work.then(() => ended.abort(OVER))
     await Promise.race([work, sleepUntil(clock, clock.nowMs() + ABORT_GRACE_MS, ended.signal)])
   }
 
@@ -188,13 +198,17 @@ export class Executor {
   }
 
   /** Retries are spent. What depends on a service waits for it; anything else has failed. */
-  #giveUp({ code, message, retryAfterMs }: AttemptError, gate: ServiceGate | undefined): Ending {
+  #giveUp(
+    { code, message, retryAfterMs }: AttemptError,
+    gate: ServiceGate | undefined,
+    tries: number,
+  ): Ending {
     if (gate === undefined) return failure(code, message)
     const reason = `${code}: ${message}`
-    if (retryAfterMs === undefined) return { kind: 'unavailable', reason }
+    if (retryAfterMs === undefined) return { kind: 'unavailable', reason, tries }
     const untilMs = this.#parts.clock.nowMs() + retryAfterMs
     gate.closeUntil(untilMs)
-    return { kind: 'unavailable', reason, untilMs }
+    return { kind: 'unavailable', reason, tries, untilMs }
   }
 }
 

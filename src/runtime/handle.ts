@@ -4,6 +4,8 @@ import {
   type EffectRequest,
   effectIdOf,
   type Message,
+  OUTAGE,
+  type Outage,
   type Role,
   TIMER_FIRED,
 } from '../agents/role.ts'
@@ -209,8 +211,15 @@ function bodyOf(event: InboxEvent, decision: Decision): MutableBody {
 
 /** Enters SUSPEND where the table allows it; elsewhere the effect alone waits. */
 function suspend(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
-  const { reason, deadlineMs } = event.payload as { reason: string; deadlineMs: number }
-  const body = { reason, timers: { [SUSPENSION_TIMER]: deadlineMs } }
+  const payload = event.payload as { reason: string; deadlineMs: number; tries?: number }
+  const { reason, deadlineMs, tries = 1 } = payload
+  const outage = { reason, tries } satisfies Outage
+  const body = {
+    reason,
+    timers: { [SUSPENSION_TIMER]: deadlineMs },
+    set: { [OUTAGE]: outage },
+    retry: { count: tries, reason },
+  }
   if (agent.state === SUSPEND && deadlineMs > (agent.timers[SUSPENSION_TIMER]?.dueMs ?? Infinity)) {
     return record(agent, event, 'stayed', body)
   }
@@ -227,7 +236,7 @@ function restore(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
   if (to === undefined) {
     return record(agent, event, 'halted', { error: `suspended from ${agent.suspendedFrom}` })
   }
-  const body = { timers: { [SUSPENSION_TIMER]: null } }
+  const body = { timers: { [SUSPENSION_TIMER]: null }, set: { [OUTAGE]: null } }
   return { ...record(agent, event, 'moved', body, { event: 'service_restored', to }), asked }
 }
 

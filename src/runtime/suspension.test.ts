@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { obedient, openStage, THINK } from '../../test/drill/obedient-role.ts'
 import { RUN } from '../../test/drill/stage.ts'
-import { EFFECT_FINISHED } from '../agents/role.ts'
+import { EFFECT_FINISHED, OUTAGE } from '../agents/role.ts'
 import type { Json } from '../agents/values.ts'
 import { coderD } from '../machines/tables/coder-d.ts'
 
@@ -18,7 +18,8 @@ describe('suspension', () => {
     expect(stage.agent()).toMatchObject({ state: 'SUSPEND', suspendedFrom: 'SETUP' })
     await stage.deliver('do', { set: { later: true } })
     await stage.pass(MINUTE_MS)
-    expect(stage.agent().data).toEqual({})
+    const outage = { reason: expect.any(String), tries: expect.any(Number) }
+    expect(stage.agent().data).toEqual({ [OUTAGE]: outage })
     stage.serviceUp = true
     await stage.pass(30_000)
     expect(stage.agent()).toMatchObject({
@@ -29,6 +30,17 @@ describe('suspension', () => {
     })
     expect(carriedOut).toHaveLength(1)
     expect(stage.lastRow()?.eventId).toBe(carriedOut[0])
+    expect(stage.agent().data).not.toHaveProperty(OUTAGE)
+  })
+
+  test('what a role calls urgent is handled in SUSPEND, before the services are back', async () => {
+    const { stage } = await openStage({ ...obedient(), urgent: ['do'] })
+    stage.serviceUp = false
+    await stage.deliver('do', THINK)
+    await stage.pass(1_000)
+    expect(stage.agent().state).toBe('SUSPEND')
+    await stage.deliver('do', { set: { now: true } })
+    expect(stage.agent()).toMatchObject({ state: 'SUSPEND', data: { now: true } })
   })
 
   test('ends in ERROR after 15 minutes, and the behaviour is told', async () => {

@@ -20,7 +20,8 @@ describe('slipway config show', () => {
     expect(settings).toContainEqual({ key: 'team.coders', value: 1, origin: 'repository file' })
     expect(settings).toContainEqual({ key: 'review.spec', value: 'human', origin: 'user file' })
     expect(settings).toContainEqual({ key: 'team.architects', value: 2, origin: 'default' })
-    expect(brains.map(({ role }: { role: string }) => role)).toEqual(['pm', 'architect', 'coder'])
+    const roles = ['pm', 'architect', 'coder', 'reviewer', 'tester']
+    expect(brains.map(({ role }: { role: string }) => role)).toEqual(roles)
 
     const { exitCode, stdout, stderr } = await place.slipway('config')
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })

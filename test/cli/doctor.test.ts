@@ -33,10 +33,11 @@ test('with a key and a provider that answers, a run would work', async () => {
   place.env.ANTHROPIC_BASE_URL = server.url
   const { exitCode, report, of } = await examine()
   expect({ exitCode, ok: report.ok }).toEqual({ exitCode: 0, ok: true })
-  expect(of('brain of pm, architect, coder')).toEqual({
-    name: 'brain of pm, architect, coder',
-    status: 'ok',
-    found: `anthropic, test-model at ${server.url}/v1, price unknown`,
+  expect(of('brain of pm, architect, coder, reviewer, tester')).toEqual({
+    name: 'brain of pm, architect, coder, reviewer, tester',
+    status: 'warn',
+    found: `anthropic, test-model at ${server.url}/v1. Its price is unknown: no limit in dollars holds for it`,
+    fix: 'Give its prices in its entry under models to have dollars counted.',
   })
   expect(of('node')).toMatchObject({ status: 'ok', found: process.version })
   expect(of('git')).toMatchObject({ status: 'ok' })
@@ -68,7 +69,9 @@ test('a model without a known price is in the way once dollars are limited', asy
   place.write('~/.config/slipway/config.yaml', 'budget: { run: { dollars: 5 } }\n')
   const { exitCode, of } = await examine()
   expect(exitCode).toBe(1)
-  expect(of('brain of pm, architect, coder')?.fix).toContain('budget.allowUnpriced')
+  expect(of('brain of pm, architect, coder, reviewer, tester')?.fix).toContain(
+    'budget.allowUnpriced',
+  )
 })
 
 test('a state folder that came with the repository is in the way', async () => {
@@ -103,7 +106,7 @@ test('each further obstacle is named with what to do', async () => {
   expect(of('repository')).toMatchObject({ found: 'nowhere has no commit' })
   expect(of('github')).toMatchObject({ status: 'missing', fix: expect.stringContaining('local') })
   expect(of('isolation')?.found).toContain('no image is configured')
-  expect(of('brain of pm, architect')?.found).toContain('does not answer')
+  expect(of('brain of pm, architect, reviewer, tester')?.found).toContain('does not answer')
   expect(of('brain of coder')).toMatchObject({ found: 'the agent no-such-agent is not installed' })
 })
 

@@ -147,7 +147,10 @@ function planWalk(
     )
     // Away from the end while it wanders, or most walks would see little of their machine.
     const inward = exits.filter((exit) => !isTerminal(machine, exit.after.state))
-    const onward = inward.length > 0 ? inward : exits
+    // Few states return to where they were left for, and there is much to get wrong in them.
+    const returning = inward.filter(({ after }) => after.origin !== null)
+    const preferred = returning.length > 0 && random.chance(0.5) ? returning : inward
+    const onward = preferred.length > 0 ? preferred : exits
     const { move, after } = random.pick(moves.length < wander ? onward : homeward)
     moves.push(move)
     place = after

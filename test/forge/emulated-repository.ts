@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { OWNER, TOKEN } from './emulator.ts'
-import { remoteGit } from './remote-git.ts'
+import { remoteGit, remoteObject } from './remote-git.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 type JsonObject = { [key: string]: Json }
@@ -110,17 +110,19 @@ export class EmulatedRepository {
       const [mode = '', type = '', sha = '', path = ''] = entry.split(/[ \t]/)
       tree.push({ path, mode, type, sha })
       if (this.#blobs.has(sha)) continue
-      const content = await remoteGit(this.folder, 'cat-file', 'blob', sha)
-      await this.#require('POST', `${git}/blobs`, { content: `${content}\n` })
+      const content = await remoteObject(this.folder, 'blob', sha)
+      await this.#require('POST', `${git}/blobs`, { content })
       this.#blobs.add(sha)
     }
     const { sha } = await this.#require('POST', `${git}/trees`, { tree })
-    const format = '--format=%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B'
+    const raw = await remoteObject(this.folder, 'commit', commit)
+    const message = raw.slice(raw.indexOf('\n\n') + 2)
+    const format = '--format=%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI'
     const fields = await remoteGit(this.folder, 'log', '-1', format, commit)
     const [parents = '', name = '', email = '', date = '', ...committed] = fields.split('\0')
-    const [committerName = '', committerEmail = '', committerDate = '', message = ''] = committed
+    const [committerName = '', committerEmail = '', committerDate = ''] = committed
     const made = await this.#require('POST', `${git}/commits`, {
-      message: `${message.trim()}\n`,
+      message,
       tree: sha as string,
       parents: parents.split(' ').filter(Boolean),
       author: { name, email, date },

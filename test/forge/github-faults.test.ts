@@ -330,6 +330,17 @@ describe.concurrent('GitHub in trouble', () => {
     expect(await forge.probe(new AbortController().signal)).toBe(false)
   })
 
+  faultTest(
+    'that breaks down in the middle of a push is asked again later',
+    async (place, forge) => {
+      const head = await work(place.world, 's1')
+      place.host.onNext(/\/git-receive-pack$/, always(says(500, '')))
+      const answer = await forge.publish({ branch: branchOf('s1'), head })
+      expect(requireError(answer)).toMatchObject({ code: 'server_error', retry: 'later' })
+      requireValue(await forge.publish({ branch: branchOf('s1'), head }))
+    },
+  )
+
   faultTest('may refuse a push by its own rules', async (place, forge) => {
     const { folder } = place.host.repository
     await remoteGit(folder, 'config', 'receive.denyNonFastForwards', 'true')

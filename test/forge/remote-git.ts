@@ -8,3 +8,8 @@ export async function remoteGit(folder: string, ...args: string[]): Promise<stri
   const identity = ['-c', 'user.name=A Server', '-c', 'user.email=server@example.org']
   return (await run('git', [...identity, ...args], { cwd: folder })).stdout.trim()
 }
+
+/** An object of such a repository, byte by byte, as text. */
+export async function remoteObject(folder: string, type: string, id: string): Promise<string> {
+  return (await run('git', ['cat-file', type, id], { cwd: folder })).stdout
+}

@@ -108,7 +108,8 @@ class Team {
       if (outcome.kind === 'merged') {
         this.#merged.add(story.id)
         this.counts.merges += 1
-        return workspaces.remove(owner)
+        await workspaces.remove(owner)
+        return
       }
       await this.#mend(story, outcome)
     }

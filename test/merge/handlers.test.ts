@@ -113,6 +113,15 @@ describe('a story as effects', () => {
     expect(plainGit(world.repositories.mirror, 'log', '-1', '--format=%s', 'main')).toBe('s1')
   })
 
+  test('whose test script says nothing about tests is not merged', async () => {
+    const manifest = { type: 'module', scripts: { test: 'node --test > /dev/null' } }
+    const silent = await handIn('s1', { 'package.json': JSON.stringify(manifest) })
+    expect(await carryOut('merge', silent)).toMatchObject({
+      kind: 'gate_failed',
+      gate: { code: 'nothing_reported' },
+    })
+  })
+
   test('without any test is not merged', async () => {
     const bare = await handIn('s1', { 'package.json': '{}' })
     const merge = { ...bare, tests: { commands: [] } }

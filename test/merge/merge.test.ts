@@ -219,6 +219,27 @@ describe('a conflict', () => {
     expect(await queue.merge('s2', second)).toMatchObject({ kind: 'conflicted' })
   })
 
+  test('of hundreds of files names them all and counts their places', async () => {
+    const name = (i: number) => `folder/with-a-long-name-${'x'.repeat(120)}/${i}.txt`
+    const files = (mark: string) =>
+      Object.fromEntries(
+        Array.from({ length: 300 }, (_, i) => [name(i), `${mark}\n1\n2\n3\n4\n5\n${mark}\n`]),
+      )
+    const common = await work('s0', files('common'))
+    await queue.merge('s0', common)
+    const base = plainGit(world.repositories.mirror, 'rev-parse', 'main')
+    const [first, second] = [await work('s1', files('a'), base), await work('s2', files('b'), base)]
+    await queue.merge('s1', first)
+    const outcome = await queue.merge('s2', second)
+    if (outcome.kind !== 'conflicted') throw new Error(outcome.kind)
+    const { conflicts, further } = outcome
+    const named = [...conflicts.map(({ path }) => path), ...further.paths]
+    expect(new Set(named).size).toBe(300)
+    const places = conflicts.flatMap(({ hunks, hunksLeftOut }) => [hunks.length, hunksLeftOut])
+    expect(places.reduce((sum, count) => sum + count, further.hunks)).toBe(600)
+    expect(JSON.stringify(outcome).length).toBeLessThan(120_000)
+  }, 60_000)
+
   test('of more than fits an outcome says how much is left out', async () => {
     const long = (text: string) =>
       `${LINES.map((line, i) => (i % 2 ? line : text.repeat(2_000))).join('\n')}\n`

@@ -20,7 +20,8 @@ test(`${KILLS} kills of the engine: every story is merged once, and the tree is 
     try {
       await user.slipway('run', '../spec.md', '--detach')
       for (;;) {
-        const { stdout } = await user.slipway('status', '--json')
+        const { stdout, stderr } = await user.slipway('status', '--json')
+        if (stdout === '') throw new Error(`seed ${seed}: ${stderr}`)
         const view = JSON.parse(stdout)
         if (view.status === 'done') break
         if (view.status === 'failed') throw new Error(`seed ${seed}: ${stdout}`)

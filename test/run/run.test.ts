@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { plainGit } from '../git/world.ts'
+import { call, reply, story, submit } from '../team/replies.ts'
 import { begin, makeUser, type User } from './slipway.ts'
 
 let user: User
@@ -68,6 +69,23 @@ test('in the foreground the first Ctrl-C keeps everything, and the run goes on e
   expect(JSON.parse((await user.slipway('status', '--json')).stdout).status).toBe('stopped')
 }, 180_000)
 
+test('the first Ctrl-C lets a turn end that is under way, and it is not paid for again', async () => {
+  const plan = { plan: 'Write it.', confidence: 'high' }
+  const replies = [
+    submit(story('hello', { criteria: ['1', '2', '3', '4', '5', '6', '7'] })),
+    reply({ role: 'coder', state: 'PLANNING' }, { wait_ms: 2_000 }, call('submit_plan', plan)),
+  ]
+  await user.play(replies, {})
+  const { child, ended, said } = begin(user, 'run', '../spec.md', '--foreground')
+  await until(async () => said().includes('SETUP → PLANNING'))
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+  // Nobody would say it again.
+  await user.play([reply({ role: 'architect' }, call('review_complete'))], {})
+  expect((await user.slipway('resume')).code).toBe(0)
+  await until(async () => (await user.slipway('logs')).stdout.includes('PLANNING → PLAN_REVIEW'))
+}, 60_000)
+
 test.each([
   [['run', 'nothing.md'], /no such file/],
   [['run', '../spec.md', '--target', 'nowhere'], /no branch nowhere/],
@@ -94,7 +112,8 @@ test('without a model there are three ways out', async () => {
   delete user.env.SLIPWAY_SCENARIO
   user.env.OLLAMA_HOST = 'http://127.0.0.1:9'
   const { code, stderr } = await user.slipway('run', '../spec.md')
-  expect(code).toBe(1)
+  expect(code).toBe(5)
   expect(stderr).toContain('ANTHROPIC_API_KEY')
+  expect((await user.slipway('run', '../spec.md', '--foreground')).code).toBe(5)
   expect(readFileSync(join(user.state, '.gitignore'), 'utf8')).toBe('*\n')
 }, 60_000)

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { plainGit } from '../git/world.ts'
 
 const BUNDLE = resolve('dist/slipway.js')
@@ -21,6 +21,10 @@ export interface User {
   /** The environment that every command has; tests add to it. */
   readonly env: Record<string, string>
   slipway(...args: string[]): Promise<Done>
+  /** Writes a file into the repository, or beside it with `../`. */
+  write(path: string, text: string): void
+  /** Has the scripted brain say other things than in the demo, with a configuration to that. */
+  play(replies: readonly object[], config: object): Promise<void>
   /** Ends the engine without a warning; says whether there was one. */
   killEngine(): boolean
   close(): Promise<void>
@@ -61,12 +65,24 @@ export async function makeUser(): Promise<User> {
       return false
     }
   }
-  await slipway('config', 'trust', '--yes')
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(repository, path)), { recursive: true })
+    writeFileSync(join(repository, path), text)
+  }
+  const trust = () => slipway('config', 'trust', '--yes')
+  await trust()
   return {
     repository,
     state,
     env,
     slipway,
+    write,
+    async play(replies, config) {
+      write('../scenario.yaml', JSON.stringify({ replies }))
+      env.SLIPWAY_SCENARIO = join(scratch, 'scenario.yaml')
+      write('slipway.config.yaml', JSON.stringify(config))
+      await trust()
+    },
     killEngine,
     async close() {
       killEngine()

@@ -84,6 +84,7 @@ test('a new user gets from nothing but a key to merged code', async () => {
   writeFileSync(join(user.repository, 'spec.md'), SPEC)
   const run = await user.slipway('run', 'spec.md', '--foreground')
   expect(run.stderr).toContain('CLOSED')
+  expect(run.stderr).toContain('Nobody knows the price of the model of pm, architect, coder')
   expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('shown') })
   const evidence = await user.slipway('evidence')
   expect(evidence).toMatchObject({ code: 0, stdout: expect.stringContaining('passed') })
@@ -98,6 +99,19 @@ test('a new user gets from nothing but a key to merged code', async () => {
   const found = execFileSync('sh', ['-c', 'grep -rla "$0" . || true', KEY], { cwd: user.state })
   expect(String(found)).toBe('')
 }, 180_000)
+
+test('with dollars limited, a model of unknown price is refused before anything is begun', async () => {
+  user.env.ANTHROPIC_API_KEY = KEY
+  user.env.ANTHROPIC_BASE_URL = server.url
+  server.answer(({ body }) => think(body))
+  user.write('../home/.config/slipway/config.yaml', 'budget: { run: { dollars: 5 } }\n')
+  user.write('../spec.md', SPEC)
+  for (const how of ['--foreground', '--detach']) {
+    const { code, stderr } = await user.slipway('run', '../spec.md', how)
+    expect([code, stderr]).toEqual([2, expect.stringContaining('budget.allowUnpriced')])
+  }
+  expect(server.requests.filter(({ path }) => path.includes('messages'))).toEqual([])
+}, 60_000)
 
 test('what the guide for beginners says is in it', () => {
   const guide = readFileSync('docs/getting-started.md', 'utf8')

@@ -14,6 +14,7 @@ import { openProcesses, type Processes } from '../../src/effects/process/process
 import { openBubblewrap } from '../../src/effects/sandbox/bubblewrap.ts'
 import type { Isolation } from '../../src/effects/sandbox/sandbox.ts'
 import { describeHosts } from './promises/hosts.ts'
+import { describeMounts } from './promises/mounts.ts'
 import { END_ALL, inSandbox, makeFolder, type Subject } from './subject.ts'
 
 const uid = process.getuid?.() ?? 0
@@ -66,16 +67,31 @@ test('a tool folder that would show a home, or is not there, is refused', async 
   }
 })
 
-test('a mount that would show a home or the state folder is refused', async () => {
-  const subject = await subjectIn(makeFolder(uid))
-  for (const outside of [homedir(), '/', subject.stateFolder]) {
-    const mounts = [{ outside, inside: '/run/x', access: 'read' }] as const
-    await expect(
-      inSandbox(subject, { mounts }, async () => {}),
-      outside,
-    ).rejects.toThrow(outside)
-  }
+test('a link does not make a tool folder of a home', async () => {
+  const folder = makeFolder(uid)
+  const link = join(folder, 'link')
+  symlinkSync(homedir(), link)
+  await expect(subjectIn(makeFolder(uid), [link])).rejects.toThrow(/cannot be a tool folder/)
+  rmSync(folder, { recursive: true })
 })
+
+test('tools are found by a link, and where it leads', async () => {
+  const folder = makeFolder(uid)
+  mkdirSync(join(folder, 'real/bin'), { recursive: true })
+  writeFileSync(join(folder, 'real/bin/greet'), '#!/bin/sh\necho hello\n')
+  chmodSync(join(folder, 'real/bin/greet'), 0o755)
+  const link = join(folder, 'link')
+  symlinkSync(join(folder, 'real'), link)
+  const subject = await subjectIn(makeFolder(uid), [link])
+  await inSandbox(subject, {}, async ({ sh }) => {
+    for (const place of [link, join(folder, 'real')]) {
+      expect((await sh(`${place}/bin/greet`)).stdout.toString()).toBe('hello\n')
+    }
+  })
+  rmSync(folder, { recursive: true })
+})
+
+describeMounts('a mount', async () => subjectIn(makeFolder(uid)))
 
 test.runIf(process.arch === 'x64')('keys of the kernel are not to be had', async () => {
   const subject = await subjectIn(makeFolder(uid))

@@ -111,6 +111,11 @@ export const SOURCE_MUTATIONS: Readonly<Record<string, SourceMutation>> = {
     line: 'return bear(role, agent, event, [])',
     becomes: 'return bear(role, agent, event, agent.restartsMs)',
   },
+  'the origin is forgotten in SUSPEND': {
+    file: 'fold.ts',
+    line: 'if (row.from === SUSPEND || row.to === SUSPEND) return agent.origin',
+    becomes: '',
+  },
   'a returning state forgets where it came from': {
     file: 'fold.ts',
     line: 'return row.to !== null && returning.includes(row.to) ? row.from : null',

@@ -37,6 +37,8 @@ export interface TeamWorldSettings {
   readonly suspensionMs?: number
   /** Whether the architect's own brain is configured; it is unless said. */
   readonly hasJudge?: boolean
+  /** Whether agents are halted in it, and somebody looks after them. */
+  readonly isSupervised?: true
   /** The forge, made of the one on this machine. */
   readonly forge?: (local: Forge) => Forge
 }

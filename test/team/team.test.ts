@@ -3,11 +3,13 @@ import { coverage } from './coverage.ts'
 import { isComplete } from './scenario.ts'
 import './scenarios/answers.ts'
 import './scenarios/bounds.ts'
+import './scenarios/budgets.ts'
 import './scenarios/choices.ts'
 import './scenarios/delivery.ts'
 import './scenarios/outages.ts'
 import './scenarios/recovery.ts'
 import './scenarios/specs.ts'
+import './scenarios/supervision.ts'
 
 afterAll(() => {
   const { table, missing, wrong } = coverage()

@@ -43,14 +43,15 @@ export interface TeamWorld {
 const STANDSTILL_MS_MAX = 60_000
 
 /** What can be seen of a team, whoever it is by now. */
-function watch(team: () => Team) {
+function watch(team: () => Team, isSupervised: boolean) {
   const agents = async () => byPlace(await team().journal.readAgents(RUN as RunId))
   const rows = () => team().journal.readRows(RUN as RunId, 0, 1_000_000)
   const until: TeamWorld['until'] = (holds) =>
     waitFor(async () => {
       const found = await agents()
       const halted = [...found.values()].find((agent) => agent.halted)
-      if (halted) throw new Error(`${halted.id} is halted: ${lastRow(await rows(), halted)}`)
+      if (halted && !isSupervised)
+        throw new Error(`${halted.id} is halted: ${lastRow(await rows(), halted)}`)
       return holds(found) ? found : undefined
     }, agents)
   return {
@@ -98,7 +99,7 @@ export async function openTeamWorld(given: TeamWorldSettings): Promise<TeamWorld
   let settings = given
   let team = await openPart(git, settings)
   await team.start(startOf(git, settings))
-  const watching = watch(() => team)
+  const watching = watch(() => team, given.isSupervised ?? false)
   return {
     ...watching,
     ...act(
@@ -118,7 +119,7 @@ export async function openTeamWorld(given: TeamWorldSettings): Promise<TeamWorld
       team = await openPart(git, settings)
     },
     async close() {
-      const faults = await inspect(team)
+      const faults = await inspect(team, given.isSupervised ?? false)
       await team.close()
       await git.close()
       if (faults.length > 0) throw new Error(faults.join('\n'))
@@ -127,11 +128,12 @@ export async function openTeamWorld(given: TeamWorldSettings): Promise<TeamWorld
 }
 
 /** What is wrong with a journal. The rows that it took are remembered. */
-async function inspect({ journal }: Team): Promise<string[]> {
+async function inspect({ journal }: Team, isSupervised: boolean): Promise<string[]> {
   const { differences } = await replay(journal, RUN as RunId)
   const rows = await journal.readRows(RUN as RunId, 0, 1_000_000)
   recordCoverage(await journal.readAgents(RUN as RunId), rows)
-  const broken = rows.filter(({ kind }) => kind === 'set_aside' || kind === 'halted')
+  const faults = isSupervised ? ['set_aside'] : ['set_aside', 'halted']
+  const broken = rows.filter(({ kind }) => faults.includes(kind))
   return [...differences, ...broken.map((row) => `${row.agentId}: ${row.body.error}`)]
 }
 

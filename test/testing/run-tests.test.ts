@@ -113,6 +113,15 @@ describe.concurrent('node:test', () => {
     expect(await world.runTests({ workspace: world.repository(files) })).toMatchObject(outcome)
   })
 
+  test.each(['node --test > /dev/null', 'node --test no-such-folder 2> /dev/null || true'])(
+    'by %j is no pass, since nothing says that a test ran',
+    async (script) => {
+      const files = { 'package.json': npm(script), 'sum.js': SUM, 'sum.test.js': nodeTest(ADDS) }
+      const value = await world.runTests({ workspace: world.repository(files) })
+      expect(value).toMatchObject({ verdict: 'no_tests', commands: [{ exitCode: 0 }] })
+    },
+  )
+
   test('that is none is no pass where a report is required', async () => {
     const workspace = world.repository({ 'package.json': npm('node --eval 0') })
     const value = await world.runTests({ workspace, requireReport: true })

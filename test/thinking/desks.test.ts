@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { openBubblewrap } from '../../src/effects/sandbox/bubblewrap.ts'
 import { openDesks } from '../../src/effects/thinking/desks.ts'
 import { openOutputFiles } from '../../src/effects/tools/output-files.ts'
+import { placeOf } from '../../src/effects/workspace/place.ts'
 import { openGitWorld, writeFiles } from '../git/world.ts'
 
 const OWNER = { run: 'r1', story: 's1' }
@@ -11,7 +12,7 @@ test('a workspace that is made anew has a sandbox around the new folder', async 
   const { workspaces, processes, state, base } = world
   const isolation = await openBubblewrap(processes, { stateFolder: state })
   const desks = openDesks({
-    findFolder: async (owner) => (await workspaces.find(owner))?.folder,
+    findFolder: (owner) => placeOf(state, owner).folder,
     openSandbox: (workspace, access) => isolation.open({ workspace, access }),
     outputsOf: () => openOutputFiles(state),
     readDiff: async () => '',

@@ -74,6 +74,7 @@ export async function openThinkingOn(
     isolation: await openIsolation(processes, { stateFolder: state }),
     brains: { model: { brain: settings.brain, service: 'model', priceOf } },
     testCommands: [{ argv: ['sh', 'test.sh'], reason: 'configured' }],
+    testTimeoutMs: 60_000,
     secrets: settings.secrets ?? [],
   })
   const journal = await openSqliteJournal(state)

@@ -1,9 +1,10 @@
+import type { Exhausted } from '../../ledger/limits.ts'
 import { type Decision, effectIdOf, type FinishedEffect } from '../role.ts'
 import type { Json } from '../values.ts'
 import { type Case, failed, GO_ON } from './architect-case.ts'
 import { asArchitectData } from './architect-work.ts'
 import { bounded, fieldOf } from './coder-work.ts'
-import type { ResponseMessage } from './protocol.ts'
+import { AGAIN, type ResponseMessage } from './protocol.ts'
 
 /** The timer of a question that a human has. */
 export const ESCALATION = 'escalation'
@@ -14,12 +15,15 @@ export function escalate(
   decision: Decision,
   question: string,
   options: readonly string[],
+  cause?: Exhausted,
 ): Decision {
   const { request } = c.work
   const about = request?.story?.id ?? 'spec'
   const kind = request?.ask.kind ?? 'request'
-  const choices = [...(CHOICES[kind] ?? options), 'abandon']
-  const input = { about, kind, question: bounded(question, 4_000), choices }
+  const first = cause === undefined ? [] : [AGAIN]
+  const choices = [...first, ...(CHOICES[kind] ?? options), 'abandon']
+  const asked = { about, kind, question: bounded(question, 4_000), choices }
+  const input = cause === undefined ? asked : { ...asked, cause }
   const timeoutMs = request?.settings.limits.escalationMs ?? 0
   return {
     ...decision,
@@ -39,21 +43,30 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   spec: ['needs_changes'],
 }
 
-/** What the human decided is said from REQUEST. */
-export function afterHuman(c: Case, result: FinishedEffect['result']): Decision {
+/** What the human decided is said from REQUEST; undefined when the architect is to try again. */
+export function afterHuman(c: Case, result: FinishedEffect['result']): Decision | undefined {
   const { request } = c.work
   const value = result.ok ? result.value : null
   const choice = String(fieldOf(value, 'choice') ?? '')
+  if (choice === AGAIN) return undefined
   const feedback = String(fieldOf(value, 'text') || choice)
   const kind = request?.ask.kind ?? 'request'
   const isYes = kind === 'question' || (kind !== 'spec' && choice === 'approve')
   const status = choice === 'abandon' ? 'REJECTED' : isYes ? 'APPROVED' : 'NEEDS_CHANGES'
   const response: ResponseMessage = { request: request?.id ?? '', status, feedback }
   return {
-    move: { event: 'human_answered', to: 'REQUEST' },
+    ...backToRequest(),
     set: asArchitectData({ response, asked: null }),
-    timers: { [ESCALATION]: null },
     send: [{ to: c.agent.id, type: GO_ON, payload: null }],
+  }
+}
+
+/** The question is over. */
+export function backToRequest(): Decision {
+  return {
+    move: { event: 'human_answered', to: 'REQUEST' },
+    set: asArchitectData({ asked: null }),
+    timers: { [ESCALATION]: null },
   }
 }
 

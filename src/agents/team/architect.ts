@@ -27,11 +27,11 @@ import {
   respond,
   workspaceOf,
 } from './architect-case.ts'
-import { afterHuman, ESCALATION, escalate, timeOut } from './architect-escalation.ts'
+import { afterHuman, backToRequest, ESCALATION, escalate, timeOut } from './architect-escalation.ts'
 import { taskOf } from './architect-tasks.ts'
 import { ARCHITECT_REVISIONS, architectWorkOf, asArchitectData } from './architect-work.ts'
 import { bounded, fieldOf } from './coder-work.ts'
-import { joined, type MoveTo } from './decisions.ts'
+import { describeSpent, joined, type MoveTo } from './decisions.ts'
 import {
   CHANNEL_CLOSED,
   dispatcherOf,
@@ -92,7 +92,9 @@ function takeRequest(c: Case, request: RequestMessage): Decision {
     const move: MoveTo = { event: 'request_received', to: 'REQUEST' }
     return joined({ move, set }, begin(taken, 'REQUEST'))
   }
-  if (state !== 'WAITING') return { reason: 'busy' }
+  // On its way back to WAITING: it is taken up there.
+  if (state === 'ERROR' && c.work.request === null) return { set, reason: 'recovers first' }
+  if (state !== 'WAITING') return handOn(c, request)
   if (c.rules.scopesIn === 'SCOPING') return scope(taken, request, set)
   const { run, target } = request.settings
   const input = { run, story: workspaceOf(c.agent), target }
@@ -104,6 +106,14 @@ function takeRequest(c: Case, request: RequestMessage): Decision {
 function scope(c: Case, { ask }: RequestMessage, set: JsonObject): Decision {
   const move: MoveTo = { event: 'spec_received', to: 'SCOPING' }
   return joined({ move, set }, ask.kind === 'spec' ? begin(c, 'SCOPING') : later(c, null))
+}
+
+/** Somebody else takes it, or the same one later: a request is never dropped. */
+function handOn({ agent, work }: Case, { id, from }: RequestMessage): Decision {
+  if (work.request?.id === id) return { reason: 'at it already' }
+  const payload = { request: id, from }
+  const waiting = { to: dispatcherOf(runOf(agent.id)), type: REQUEST_WAITING, payload }
+  return { send: [waiting], reason: 'busy' }
 }
 
 function again({ agent }: Case, request: RequestMessage): Message {
@@ -192,16 +202,15 @@ const DECLINED = ['refused', 'rejected']
 function afterThinking(c: Case, step: ThinkingStep): Decision {
   if (step.kind === 'going') return step.decision
   if (step.kind === 'ended') return takeEnding(c, step.decision, step.tool, step.input)
-  const why =
-    step.kind === 'failed'
-      ? `${step.code}: ${step.message}`
-      : `its budget is spent (${typeof step.what === 'string' ? step.what : step.what.what})`
+  const why = step.kind === 'failed' ? `${step.code}: ${step.message}` : describeSpent(step.what)
   const isBroken = step.kind === 'failed' && !DECLINED.includes(step.code)
   if (c.agent.state === 'SCOPING' || isBroken) {
     return failed(c, step.decision, { event: 'failed_unrecoverably', to: 'ERROR' }, why)
   }
   const kind = c.work.request?.ask.kind ?? 'request'
-  return escalate(c, step.decision, `The ${kind} could not be decided: ${bounded(why, 500)}`, [])
+  const question = `The ${kind.replaceAll('_', ' ')} could not be decided: ${bounded(why, 500)}`
+  const cause = step.kind === 'spent' && typeof step.what !== 'string' ? step.what : undefined
+  return escalate(c, step.decision, question, [], cause)
 }
 
 function takeEnding(c: Case, decision: Decision, tool: string, input: Json): Decision {
@@ -268,7 +277,10 @@ function takeOutcome(c: Case, { kind, result }: FinishedEffect): Decision {
     return failed(c, {}, { event: 'setup_failed', to: 'ERROR' }, result.error.message)
   }
   if (kind === 'load_stories') return afterLoading(c, result)
-  if (kind === 'ask_human' && state === 'ESCALATED') return afterHuman(c, result)
+  if (kind === 'ask_human' && state === 'ESCALATED') {
+    const decision = afterHuman(c, result)
+    return decision ?? joined(backToRequest(), begin(c, 'REQUEST'))
+  }
   return { reason: `${kind} is over` }
 }
 

@@ -21,7 +21,10 @@ import {
   runOf,
   STORY,
   STORY_CLEARED,
+  STORY_ENDED,
+  type StoryEnded,
   type StoryMessage,
+  storyAgentOf,
 } from './protocol.ts'
 
 /** The behaviour of a coder under one revision of its document. */
@@ -60,13 +63,22 @@ function decide(c: CoderCase, event: AgentEvent): Decision {
 }
 
 function takeStory({ agent }: CoderCase, work: StoryMessage): Decision {
-  if (agent.state !== 'WAITING') return { reason: 'busy' }
   const { run, target } = work.settings
+  if (agent.state !== 'WAITING') return handBack(agent.id, work)
   return {
     move: { event: 'story_assigned', to: 'SETUP' },
     set: asData({ work, isAtWork: true, counts: NO_COUNTS }),
     effects: [{ kind: 'prepare_workspace', input: { run, story: work.story.id, target } }],
   }
+}
+
+/** A story is never dropped: another coder takes it, and no attempt is counted. */
+function handBack(coder: AgentId, { story, settings }: StoryMessage): Decision {
+  const lesson = { reason: 'its coder was busy', fingerprint: 'busy', failures: '', diff: null }
+  const end = { kind: 'failed', lesson, isCharged: false } as const
+  const payload = { coder, end } satisfies StoryEnded
+  const to = storyAgentOf(settings.run, story.id)
+  return { send: [{ to, type: STORY_ENDED, payload }], reason: 'busy' }
 }
 
 /** Whoever is idle says so again, and whoever waits for an answer asks again. */

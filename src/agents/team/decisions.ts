@@ -1,9 +1,17 @@
+import type { Exhausted } from '../../ledger/limits.ts'
 import type { EventName } from '../../machines/events.ts'
 import type { Decision } from '../role.ts'
 import type { JsonObject } from '../values.ts'
 
 /** A row of a table that leaves a state. */
 export type MoveTo = { readonly event: EventName; readonly to: string }
+
+/** What was used up, in words. */
+export function describeSpent(what: 'turns' | 'context' | Exhausted): string {
+  return typeof what === 'string'
+    ? `its budget is spent (${what})`
+    : `the budget of the ${what.scope} is spent (${what.what})`
+}
 
 /** Two parts of one decision; the second wins where both say something. */
 export function joined(a: Decision, b: Decision): Decision {

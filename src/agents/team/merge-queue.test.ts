@@ -69,6 +69,28 @@ test.each<[string, object, string, boolean]>([
   expect(response?.conflict !== undefined).toBe(hasConflict)
 })
 
+test('a conflict names every file, and counts what it does not show', () => {
+  const hunk = { line: 1, target: 'x'.repeat(1_000), base: '', story: 'y'.repeat(1_000) }
+  const conflicts = Array.from({ length: 100 }, (_, i) => ({
+    path: `file-${i}.txt`,
+    kind: 'contents',
+    message: 'conflict',
+    hunks: [hunk],
+    hunksLeftOut: 2,
+  }))
+  const further = { paths: ['file-100.txt', 'file-101.txt'], count: 5, hunks: 30 }
+  const queue = live()
+  queue.want('1')
+  const [response] = told(queue.finish(outcome({ kind: 'conflicted', conflicts, further })))
+  const text = response?.conflict?.text ?? ''
+  for (let i = 0; i < 102; i += 1) expect(text).toContain(`file-${i}.txt`)
+  expect(text).toContain('and 3 more')
+  const shown = text.split('<<< on the target').length - 1
+  expect(shown).toBeGreaterThan(3)
+  expect(text).toContain(`${330 - shown} more places`)
+  expect(text.length).toBeLessThan(30_000)
+})
+
 test('a merge that fails does not hold up the next one', () => {
   const queue = live()
   queue.want('1')

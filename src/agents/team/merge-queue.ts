@@ -25,7 +25,7 @@ type QueueData = { readonly queue: readonly MergeWanted[] }
 const MERGE_NEXT = 'merge_next'
 
 const HUNK_CHARS_MAX = 1_500
-const CONFLICT_CHARS_MAX = 16_000
+const HUNKS_CHARS_MAX = 16_000
 
 /** One merge after the other: each one starts from what the one before left. */
 export const mergeQueueRole: Role = {
@@ -116,16 +116,37 @@ function describe(request: string, outcome: Json): ResponseMessage {
   }
 }
 
+/** Names every file that conflicts, then shows as many hunks as fit and counts the others. */
 function describeConflicts(outcome: Json): string {
   const conflicts = (fieldOf(outcome, 'conflicts') ?? []) as readonly JsonObject[]
-  const parts = conflicts.map(({ path, kind, message, hunks }) => {
-    const shown = ((hunks ?? []) as readonly JsonObject[]).map(
-      ({ line, target, story }) =>
-        `at line ${line}\n<<< on the target\n${bounded(String(target), HUNK_CHARS_MAX)}=== in the story\n${bounded(String(story), HUNK_CHARS_MAX)}>>>`,
-    )
-    return [`${path}: ${kind}. ${message}`, ...shown].join('\n')
-  })
-  return bounded(parts.join('\n\n'), CONFLICT_CHARS_MAX)
+  const further = fieldOf(outcome, 'further') ?? {}
+  const paths = (fieldOf(further, 'paths') ?? []) as readonly string[]
+  const unnamed = Number(fieldOf(further, 'count') ?? 0) - paths.length
+  const names = [
+    ...conflicts.map(({ path, kind, message }) => `${path}: ${kind}. ${message}`),
+    ...paths,
+    ...(unnamed > 0 ? [`and ${unnamed} more, whose names do not fit here`] : []),
+  ]
+  const shown: string[] = []
+  let room = HUNKS_CHARS_MAX
+  let leftOut = Number(fieldOf(further, 'hunks') ?? 0)
+  for (const { path, hunks, hunksLeftOut } of conflicts) {
+    leftOut += Number(hunksLeftOut ?? 0)
+    for (const hunk of (hunks ?? []) as readonly JsonObject[]) {
+      const text = describeHunk(String(path), hunk)
+      room -= text.length
+      if (room < 0) leftOut += 1
+      else shown.push(text)
+    }
+  }
+  const rest =
+    leftOut > 0 ? [`${leftOut} more places are not shown here; the files have them, marked.`] : []
+  return [names.join('\n'), ...shown, ...rest].join('\n\n')
+}
+
+function describeHunk(path: string, { line, target, story }: JsonObject): string {
+  const side = (text: Json | undefined) => bounded(String(text), HUNK_CHARS_MAX)
+  return `${path} at line ${line}\n<<< on the target\n${side(target)}=== in the story\n${side(story)}>>>`
 }
 
 function stored(queue: readonly MergeWanted[]): JsonObject {

@@ -1,3 +1,4 @@
+import type { Exhausted } from '../../ledger/limits.ts'
 import { type AgentView, type Decision, effectIdOf } from '../role.ts'
 import { beginThinking } from '../thinking/thinking.ts'
 import type { BlobRef, EffectId, Json, JsonObject } from '../values.ts'
@@ -28,7 +29,12 @@ export interface PmWork {
   readonly asked: EffectId | null
   readonly question: string
   readonly questions: number
+  /** Why it gave up. */
+  readonly failure: PmFailure | null
 }
+
+/** Why there is no spec; `isOutage` where the services that it needed did not come back. */
+export type PmFailure = { readonly reason: string; readonly isOutage: boolean }
 
 /** What a removed key stands for. Before a spec was brought there is no `brought`. */
 export const NOTHING: Omit<PmWork, 'brought'> = {
@@ -40,6 +46,7 @@ export const NOTHING: Omit<PmWork, 'brought'> = {
   asked: null,
   question: '',
   questions: 0,
+  failure: null,
 }
 
 /** A product manager at the moment of a decision. */
@@ -58,8 +65,10 @@ export function asking(
   kind: string,
   question: string,
   choices: readonly string[],
+  cause?: Exhausted,
 ): Decision {
-  const input = { about: 'spec', kind, question: bounded(question, 8_000), choices }
+  const asked = { about: 'spec', kind, question: bounded(question, 8_000), choices }
+  const input = cause === undefined ? asked : { ...asked, cause }
   const set = { asked: effectIdOf(agent, 0), question, questions: work.questions + 1 }
   return {
     set,

@@ -1,3 +1,4 @@
+import type { Exhausted } from '../../ledger/limits.ts'
 import { pm1 } from '../../machines/tables/pm-1.ts'
 import type { Criterion } from '../../stories/story.ts'
 import {
@@ -17,12 +18,13 @@ import {
 } from '../thinking/thinking.ts'
 import type { Json, JsonObject } from '../values.ts'
 import { bounded, fieldOf } from './coder-work.ts'
-import { joined, type MoveTo } from './decisions.ts'
+import { describeSpent, joined, type MoveTo } from './decisions.ts'
 import {
   ANSWER,
   asking,
   type Case,
   NOTHING,
+  type PmFailure,
   type PmWork,
   SPEC_BROUGHT,
   type SpecBrought,
@@ -30,6 +32,7 @@ import {
   think,
 } from './pm-case.ts'
 import {
+  AGAIN,
   ARCHITECT_FREE,
   ARCHITECT_IDLE,
   type ArchitectFree,
@@ -127,8 +130,11 @@ function takeDocument(c: Case, brought: SpecBrought): Decision {
 function afterThinking(c: Case, step: ThinkingStep): Decision {
   const { decision } = step
   if (step.kind === 'going') return decision
+  if (step.kind === 'spent' && typeof step.what !== 'string') {
+    return askForBudget(c, decision, step.what)
+  }
   if (step.kind !== 'ended') {
-    const why = step.kind === 'failed' ? step.message : 'its budget is spent'
+    const why = step.kind === 'failed' ? step.message : describeSpent(step.what)
     return fail(c, decision, { event: 'failed_unrecoverably', to: 'ERROR' }, why)
   }
   const text = (name: string) => String(fieldOf(step.input, name) ?? '')
@@ -144,6 +150,15 @@ function afterThinking(c: Case, step: ThinkingStep): Decision {
       return askHuman(c, decision, text('question'), options)
     }
   }
+}
+
+/** Only a human can give more; with it the same work begins again. */
+function askForBudget(c: Case, decision: Decision, cause: Exhausted): Decision {
+  const question = `The spec cannot go on: ${describeSpent(cause)}.`
+  const all = joined(decision, asking(c, 'interview', question, [AGAIN, 'abandon'], cause))
+  if (c.agent.state === 'INTERVIEWING') return all
+  const event = c.agent.state === 'REVISING' ? 'budget_exhausted' : 'question_asked'
+  return { ...all, move: { event, to: 'INTERVIEWING' } }
 }
 
 /** A question while drafting leads to the interview; in the interview it is what it is for. */
@@ -282,10 +297,13 @@ function takeAnswer(c: Case, choice: string, text: string): Decision {
     return revise(c, move, 'the human', text, { remarks: text })
   }
   const { interview: before, question, brought, spec, remarks } = c.work
-  const interview = bounded(`${before}\n\n${question}\n> ${text}`.trim(), 40_000)
+  const isAgain = choice === AGAIN
+  const told = `${before}\n\n${question}\n> ${text}`.trim()
+  const interview = isAgain ? before : bounded(told, 40_000)
   const set = { interview }
-  if (brought.isWish && spec === null && turnsLeft(c.agent) > 0) {
-    const { decision } = resumeThinking(c.agent, `The answer: ${text}`, turnsLeft(c.agent))
+  if (isInterview(c.agent) && (isAgain || turnsLeft(c.agent) > 0)) {
+    const message = isAgain ? 'Go on.' : `The answer: ${text}`
+    const { decision } = resumeThinking(c.agent, message, Math.max(1, turnsLeft(c.agent)))
     return { ...decision, set: { ...decision.set, ...set } }
   }
   const move: MoveTo = { event: 'interview_completed', to: 'DRAFTING' }
@@ -295,19 +313,33 @@ function takeAnswer(c: Case, choice: string, text: string): Decision {
   return think(c, move, 'pm/drafting', { document, interview }, set)
 }
 
+/** Whether its last conversation was the interview, which alone goes on in INTERVIEWING. */
+function isInterview({ data }: AgentView): boolean {
+  const ground = data.ground as unknown as { assignment?: { task?: string } } | undefined
+  return ground?.assignment?.task === 'pm/interviewing'
+}
+
 function fail({ agent }: Case, decision: Decision, move: MoveTo, why: string): Decision {
+  const reason = bounded(why, 500)
   return {
     ...decision,
     move,
-    reason: bounded(why, 500),
-    set: { ...decision.set, pending: null, asked: null },
+    reason,
+    set: { ...decision.set, pending: null, asked: null, failure: failureOf(reason, false) },
     timers: { [ANSWER]: null },
     effects: [cleaning(agent)],
   }
 }
 
+function failureOf(reason: string, isOutage: boolean): JsonObject {
+  return { reason, isOutage } satisfies PmFailure
+}
+
+/** In ERROR already, because a suspension timed out. */
 function cleaned({ agent }: Case): Decision {
-  return agent.state === 'ERROR' ? { effects: [cleaning(agent)] } : { reason: 'not in ERROR' }
+  if (agent.state !== 'ERROR') return { reason: 'not in ERROR' }
+  const failure = failureOf('the services did not come back', true)
+  return { set: { failure }, effects: [cleaning(agent)] }
 }
 
 /** A product manager leaves nothing behind but what is in the journal. */

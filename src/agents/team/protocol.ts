@@ -253,6 +253,9 @@ export type MergeFinished = { readonly request: string; readonly response: Respo
  */
 export const CHANNEL_CLOSED = 'channel_closed'
 
+/** A choice of the human: it could not be decided before, because a budget was spent; now it can. */
+export const AGAIN = 'again'
+
 /** The agents of a run, by their place in the team. */
 export function agentIdOf(run: string, place: string): AgentId {
   return `${run}/${place}` as AgentId

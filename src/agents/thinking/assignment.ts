@@ -15,6 +15,8 @@ export type Assignment = {
   readonly withheld: readonly string[]
   /** How many turns there are; in the last one the tool that ends the state is forced. */
   readonly turnsMax: number
+  /** Whether a refused key is for the agent to know, and not to be waited out. */
+  readonly isToldOfRefusal?: true
 }
 
 /** Who thinks, and what is known about it. */

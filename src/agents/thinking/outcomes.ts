@@ -3,14 +3,16 @@ import type { BlobRef, Json } from '../values.ts'
 /** What the effects of thinking ask for and come to; the handlers and the loop agree on it here. */
 
 /**
- * The last part of a conversation. A short one travels along until it is kept as a blob, which is
- * done while the next one comes about, so that nobody waits for the disk.
+ * A part of a conversation. A short one travels along until it is kept as a blob, which is done while
+ * a model thinks, so that nobody waits for the disk.
  */
-export type Tail = BlobRef & { readonly text?: string }
+export type PartRef = BlobRef & { readonly text?: string }
 
 /** A conversation: its last part, which knows the one before it. */
 export type Transcript = {
-  readonly tail: Tail
+  readonly tail: PartRef
+  /** Parts before the last that travel along too. */
+  readonly travelling: readonly PartRef[]
   readonly parts: number
   /** Of all parts together. */
   readonly bytes: number
@@ -24,6 +26,8 @@ export type ThinkInput = {
   readonly state: string
   readonly story: string | null
   readonly workspace: { readonly run: string; readonly story: string } | null
+  /** Whether a refused key is an outcome, and not waited out. */
+  readonly isToldOfRefusal?: true
   /** Needed until the conversation has its opening. */
   readonly variables: Readonly<Record<string, string | BlobRef>>
   /** Null before its first turn. */

@@ -30,7 +30,7 @@ const MIND: Mind = {
 }
 const BLOB = { sha256: 'b', bytes: 900 }
 const THOUGHT: Thought = {
-  transcript: { tail: BLOB, parts: 2, bytes: 1_800 },
+  transcript: { tail: BLOB, travelling: [], parts: 2, bytes: 1_800 },
   calls: [],
   finish: 'stop',
   failure: null,
@@ -73,7 +73,7 @@ class Thinker {
     return step
   }
 
-  grant = () => this.tell(SPENDING_GRANTED)
+  grant = (isLast = false) => this.tell(SPENDING_GRANTED, { isLast })
 
   finish(
     kind: string,
@@ -89,7 +89,7 @@ class Thinker {
   }
 
   use(ids: readonly string[], given: object = {}): ThinkingStep | undefined {
-    const transcript = { tail: BLOB, parts: 3, bytes: 2_700 }
+    const transcript = { tail: BLOB, travelling: [], parts: 3, bytes: 2_700 }
     const answers = ids.map((id) => ({
       id,
       isError: false,
@@ -183,13 +183,28 @@ describe('a bound', () => {
     expect(thinker.finish('think', THOUGHT)).toMatchObject({ kind: 'spent', what: 'turns' })
   })
 
+  test('of the ledger is told in the last turn that it grants, in which no other work is done', () => {
+    const thinker = new Thinker()
+    const asked = thinker.grant(true)?.decision.effects?.[0]?.input
+    expect(asked).toMatchObject({ turn: 1, isLast: true, notes: [{ name: 'last_turn' }] })
+    const used = thinker.finish('think', { ...THOUGHT, calls: [call('c1', false)] })
+    expect(used?.decision.effects?.[0]?.input).toMatchObject({ isLast: true })
+    // It cost less than was set aside: there is room for another.
+    thinker.use(['c1'])
+    const next = thinker.grant(false)?.decision.effects?.[0]?.input
+    expect(next).toMatchObject({ turn: 2, isLast: false, notes: [] })
+  })
+
   test('of the window makes the conversation shorter first', () => {
     const thinker = new Thinker()
-    const long = { tail: BLOB, parts: 9, bytes: 150_000 }
+    const long = { tail: BLOB, travelling: [], parts: 9, bytes: 150_000 }
     thinker.think({ transcript: long, contextTokens: 45_000, calls: [] })
     thinker.grant()
     expect(thinker.input()).toMatchObject({ purpose: 'summary', turn: 2 })
-    thinker.finish('think', { ...THOUGHT, transcript: { tail: BLOB, parts: 1, bytes: 3_000 } })
+    thinker.finish('think', {
+      ...THOUGHT,
+      transcript: { tail: BLOB, travelling: [], parts: 1, bytes: 3_000 },
+    })
     thinker.grant()
     expect(thinker.input()).toMatchObject({
       purpose: 'turn',
@@ -199,11 +214,11 @@ describe('a bound', () => {
   })
 
   test.each([
-    ['is no shorter', { tail: BLOB, parts: 1, bytes: 150_000 }],
-    ['is shorter, and still too long', { tail: BLOB, parts: 1, bytes: 149_000 }],
+    ['is no shorter', { tail: BLOB, travelling: [], parts: 1, bytes: 150_000 }],
+    ['is shorter, and still too long', { tail: BLOB, travelling: [], parts: 1, bytes: 149_000 }],
   ])('of the window is reached when the summary %s', (_, transcript) => {
     const thinker = new Thinker()
-    const long = { tail: BLOB, parts: 9, bytes: 150_000 }
+    const long = { tail: BLOB, travelling: [], parts: 9, bytes: 150_000 }
     thinker.think({ transcript: long, contextTokens: 45_000 })
     thinker.grant()
     expect(thinker.finish('think', { ...THOUGHT, transcript })).toMatchObject({

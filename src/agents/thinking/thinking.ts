@@ -38,6 +38,8 @@ import { nextBatch } from './tool-batch.ts'
 type Thinking = {
   /** The turn under way, from 1. */
   readonly turn: number
+  /** Whether it is the last before a bound, be it one of the ledger. */
+  readonly isLast: boolean
   readonly transcript: Transcript | null
   readonly notes: readonly Note[]
   /** What is waited for: leave of the ledger, or the outcome of this effect; null at rest. */
@@ -99,6 +101,7 @@ export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mi
   )
   const thinking: Thinking = {
     turn: 1,
+    isLast: false,
     transcript: null,
     notes: [],
     awaits: null,
@@ -136,7 +139,7 @@ export function continueThinking(agent: AgentView, event: AgentEvent): ThinkingS
   const { thinking, ground } = thinkingOf(agent)
   const thinker = { ...agent, ...ground }
   if (thinking.awaits === 'ledger') {
-    if (event.type === SPENDING_GRANTED) return think(thinker, thinking)
+    if (event.type === SPENDING_GRANTED) return think(thinker, thinking, isLastGrant(event))
     if (event.type !== SPENDING_REFUSED) return undefined
     const { exhausted } = event.payload as unknown as { exhausted: Exhausted }
     return { ...rest(thinking), kind: 'spent', what: exhausted }
@@ -165,11 +168,17 @@ function thinkingOf({ data }: AgentView): { thinking: Thinking; ground: Thinking
   return { thinking, ground }
 }
 
-function think(thinker: Thinker, before: Thinking): ThinkingStep {
+/** Whether another call like the one that is granted would go over a limit. */
+function isLastGrant({ payload }: AgentEvent): boolean {
+  return (payload as { readonly isLast?: boolean } | null)?.isLast === true
+}
+
+function think(thinker: Thinker, before: Thinking, isLastGranted: boolean): ThinkingStep {
   const { turn, transcript, notes, purpose } = before
   const { assignment, mind } = thinker
   const { task, withheld, state, story, workspace, variables, turnsMax } = assignment
-  const isLast = purpose === 'turn' && turn >= turnsMax
+  const { isToldOfRefusal } = assignment
+  const isLast = purpose === 'turn' && (turn >= turnsMax || isLastGranted)
   const input = {
     brain: mind.brain,
     task,
@@ -177,6 +186,7 @@ function think(thinker: Thinker, before: Thinking): ThinkingStep {
     state,
     story,
     workspace,
+    ...(isToldOfRefusal && { isToldOfRefusal }),
     variables,
     transcript,
     notes: isLast && turnsMax > 1 ? [...notes, { name: 'last_turn' as const }] : notes,
@@ -186,7 +196,7 @@ function think(thinker: Thinker, before: Thinking): ThinkingStep {
     breakages: before.breakages,
     purpose,
   } satisfies ThinkInput
-  const thinking = { ...before, awaits: effectIdOf(thinker, 0) }
+  const thinking = { ...before, isLast, awaits: effectIdOf(thinker, 0) }
   return going(thinking, { effects: [{ kind: 'think', input: input as unknown as Json }] })
 }
 
@@ -280,7 +290,7 @@ function useTools(thinker: Thinker, before: Thinking, send: readonly Message[]):
     reply: reply as BlobRef,
     ids: batch.map(({ id }) => id),
     // Where there is but one turn, nothing could ever be done.
-    isLast: before.turn >= thinker.assignment.turnsMax && thinker.assignment.turnsMax > 1,
+    isLast: before.isLast && thinker.assignment.turnsMax > 1,
     refused: batch.filter(({ key }) => isRepetitive(known, key)).map(({ id }) => id),
   } satisfies UseToolsInput
   const thinking = { ...before, awaits: effectIdOf(thinker, 0) }
@@ -340,6 +350,8 @@ function spentOn({ tokens, microdollars, isUsageKnown }: Thought, most: Amounts 
     outputTokens: tokens.output,
     microdollars: microdollars ?? 0,
     unpricedCalls: microdollars === null ? 1 : 0,
+    // Counted by who keeps the books.
+    elapsedMs: 0,
   }
 }
 

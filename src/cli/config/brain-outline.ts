@@ -5,7 +5,7 @@ import type { SlipwayConfig } from './settings/defaults.ts'
 import { type BrainEntry, type ModelEntry, PROVIDERS } from './settings/schema.ts'
 
 /** The roles that somebody thinks for. */
-export const ROLES = ['pm', 'architect', 'coder'] as const
+export const ROLES = ['pm', 'architect', 'coder', 'reviewer', 'tester'] as const
 export type ThinkingRole = (typeof ROLES)[number]
 
 /** The variable that names the model of every role, whatever the files say. */

@@ -68,14 +68,13 @@ export async function resolveBrains(
   const outlines = ROLES.map((role) => outlineBrain(role, config, environment))
   const plans = await Promise.all(outlines.map((outline) => planBrain(outline, environment, ask)))
   const problems = plans.filter((plan) => typeof plan === 'string')
-  const [pm, architect, coder] = plans.filter((plan) => typeof plan !== 'string')
-  if (pm === undefined || architect === undefined || coder === undefined) {
-    return { ok: false, problems: [...new Set(problems)] }
-  }
-  if (architect.kind === 'agent' && config.revisions.architect === 'D') {
+  if (problems.length > 0) return { ok: false, problems: [...new Set(problems)] }
+  const found = ROLES.map((role, i) => [role, plans[i]])
+  const brains = Object.fromEntries(found) as Record<ThinkingRole, BrainPlan>
+  if (brains.architect.kind === 'agent' && config.revisions.architect === 'D') {
     return { ok: false, problems: [NO_CODE] }
   }
-  return { ok: true, brains: { pm, architect, coder } }
+  return { ok: true, brains }
 }
 
 /** What an agent is told about a brain, under the name that the brain is opened with. */

@@ -70,7 +70,7 @@ describe('a problem has its place, its key and the fix', () => {
     ],
     [
       'models:\n  pm: { agent: claude }\n',
-      'c.yaml:2:9: models.pm.agent: is not known here: there is models.architect.agent and models.coder.agent',
+      'c.yaml:2:9: models.pm.agent: is not known here: there is models.architect.agent and models.coder.agent and models.reviewer.agent and models.tester.agent',
     ],
     [
       'models:\n  coder: { agent: claude, provider: openai }\n',

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import type { TaskLimits } from '../../agents/coordinator/protocol.ts'
 import type { TeamLimits, TeamSettings } from '../../agents/team/protocol.ts'
 import type { IsolationSettings } from '../../effects/sandbox/choose-isolation.ts'
 import type { RunTestsInput } from '../../effects/testing/run-tests-handler.ts'
@@ -38,8 +39,14 @@ export function resolveLedgerLimits({ config, settings }: Merged): LedgerLimits 
 
 /** The bounds of the team's loops. */
 export function resolveTeamLimits({ limits }: SlipwayConfig): TeamLimits {
-  const { escalationHours, ...counts } = limits
+  const { escalationHours, taskRounds: _, ...counts } = limits
   return { ...counts, escalationMs: Math.round(escalationHours * HOUR_MS) }
+}
+
+/** The bounds of the loops of a task. */
+export function resolveTaskLimits({ limits }: SlipwayConfig): TaskLimits {
+  const { planningTurns, codingTurns, fixingTurns, reviewTurns, taskRounds, sameFailures } = limits
+  return { planningTurns, codingTurns, fixingTurns, reviewTurns, taskRounds, sameFailures }
 }
 
 /** Who judges plans: unless it is said, nobody, but the architect where its document wants that. */

@@ -1,13 +1,13 @@
-import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { basename, join } from 'node:path'
 import { DEFAULT_LIMITS, ledgerOf } from '../../agents/team/protocol.ts'
 import type { EffectId } from '../../agents/values.ts'
 import type { Usage } from '../../effects/brains/brain.ts'
 import { readScenario } from '../../effects/brains/scenario.ts'
 import { openScriptedBrain } from '../../effects/brains/scripted-brain.ts'
+import { openGit } from '../../effects/git/git.ts'
+import { openProcesses } from '../../effects/process/processes.ts'
 import { chooseIsolation } from '../../effects/sandbox/choose-isolation.ts'
 import { serveControl } from '../engine/control.ts'
 import { controlOf } from '../engine/engine.ts'
@@ -31,13 +31,11 @@ const RUN = 'demo'
 const TESTS = { argv: ['node', '--test'], reason: 'the demo says so' } as const
 const CODERS = 4
 
-/** How long the demo waits for somebody to answer before it does so itself. */
-const ANSWER_AFTER_MS = 2_500
+/** How long the demo waits for an answer before it gives one: on a terminal somebody may type. */
+const ANSWER_AFTER_MS = { terminal: 8_000, elsewhere: 2_500 }
 
 /** What the model would cost, in dollars for a million tokens of input and of output. */
 const PRICES = { input: 3, output: 15 }
-
-const run = promisify(execFile)
 
 /** `slipway demo`: a whole run on a small repository, in which only the model is scripted. */
 export async function demo({ json }: DemoOptions): Promise<number> {
@@ -48,9 +46,19 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   const style = styleFor(talk)
   talk.write(`${style.bold('slipway demo')}: seven stories on a small repository, ${repository}\n`)
   talk.write('Everything is real but the model: clones, edits, tests, reviews, merges.\n')
+  if (talk.isTTY) {
+    talk.write('It asks one question. Answer it from a second terminal, or wait a moment:\n')
+    talk.write(`  cd ${repository} && ${ownCommand()} answer\n`)
+  }
   const stateFolder = join(repository, '.slipway')
   const team = await openDemoTeam(stateFolder)
-  const control = controlOf({ team, start: refuseRuns, clean: (text) => text })
+  const control = controlOf({
+    team,
+    start: refuseRuns,
+    startTask: refuseRuns,
+    bring: refuseRuns,
+    clean: (text) => text,
+  })
   const server = await serveControl(stateFolder, control)
   talk.write(style.dim(`${team.isolation.description}\n\n`))
   const interrupted = new AbortController()
@@ -74,6 +82,12 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   }
 }
 
+/** How this very program is started, also by somebody who has not installed it. */
+function ownCommand(): string {
+  const program = process.argv[1] ?? ''
+  return basename(program) === 'slipway' ? 'slipway' : `node ${program}`
+}
+
 /** The demo is one run; what is asked in it can be answered from outside. */
 async function refuseRuns(): Promise<void> {
   throw new Error('the demo takes no other run')
@@ -81,11 +95,16 @@ async function refuseRuns(): Promise<void> {
 
 async function makeRepository(repository: string): Promise<void> {
   await cp(new URL('repository/', FOLDER), repository, { recursive: true })
-  const identity = ['-c', 'user.name=Slipway demo', '-c', 'user.email=demo@slipway.invalid']
-  const git = (...args: string[]) => run('git', [...identity, ...args], { cwd: repository })
-  await git('init', '--quiet', '--initial-branch=main')
-  await git('add', '--all')
-  await git('commit', '--quiet', '--message', 'Count characters')
+  const processes = openProcesses(repository)
+  const git = openGit(processes)
+  const own = { repository: join(repository, '.git'), workTree: repository }
+  try {
+    await git.run(['init', '--quiet', '--template=', '--initial-branch=main', repository])
+    await git.run(['add', '--all'], own)
+    await git.run(['commit', '--quiet', '--message', 'Count characters'], own)
+  } finally {
+    await processes.close()
+  }
 }
 
 async function openDemoTeam(stateFolder: string): Promise<Team> {
@@ -154,8 +173,9 @@ async function startOf(repository: string): Promise<RunStart> {
 /** Answers what only a human may answer, when no human has after a moment. */
 function answerWhenDue(team: Team, talk: NodeJS.WriteStream): (view: RunView) => void {
   const answered = new Set<string>()
+  const afterMs = ANSWER_AFTER_MS[talk.isTTY ? 'terminal' : 'elsewhere']
   const isDue = ({ id, askedMs }: QuestionView) =>
-    !answered.has(id) && Date.now() - askedMs > ANSWER_AFTER_MS
+    !answered.has(id) && Date.now() - askedMs > afterMs
   return ({ questions }) => {
     for (const question of questions.filter(isDue)) {
       answered.add(question.id)
@@ -173,11 +193,11 @@ async function report(
   json: boolean,
 ): Promise<number> {
   const evidence = await gatherEvidence(journalSource(team.journal), RUN)
-  const { mirror } = team.repositories
-  const { stdout } = await run('git', ['-C', mirror, 'log', '--oneline', '--no-decorate', 'main'])
+  const args = ['log', '--oneline', '--no-decorate', 'main']
+  const { text: log } = await team.git.run(args, { repository: team.repositories.mirror })
   const isDone = view.status === 'done' && evidence.isComplete
   if (json) {
-    const commits = stdout.trim().split('\n')
+    const commits = log.split('\n')
     const data = { status: view.status, isComplete: evidence.isComplete, evidence, commits }
     process.stdout.write(`${JSON.stringify({ ...data, spent: view.spent, repository }, null, 2)}\n`)
     return isDone ? EXIT_CODE.done : EXIT_CODE.failed
@@ -190,7 +210,7 @@ async function report(
       printEvidence(evidence, style, process.stdout.columns ?? 100),
       '',
       style.bold('Commits on main'),
-      stdout.trimEnd(),
+      log,
       '',
       `It would have cost ${printMoney(view.spent)} with a model at ${price}.`,
       isDone ? style.good('Done: every criterion is shown.') : style.warn('Not done.'),

@@ -9,7 +9,7 @@ import { type BrainPlan, resolveBrains, toMind } from '../config/brains.ts'
 import type { Merged } from '../config/layers.ts'
 import type { Environment } from '../config/place.ts'
 import { resolveLedgerLimits } from '../config/resolve-settings.ts'
-import { type Check, missing, ok } from './check.ts'
+import { type Check, missing, ok, warn } from './check.ts'
 
 const PROBE_MS_MAX = 10_000
 
@@ -60,10 +60,10 @@ async function checkPlan(
     const fix = 'Give its prices in the configuration, or set budget.allowUnpriced to true.'
     return missing(name, 'its price is unknown, and dollars are limited', fix)
   }
-  const cost = price === null ? 'price unknown' : 'price known'
+  const found = price === null ? unpriced : ok
   if (plan.kind === 'agent') {
     const { agent } = plan
-    if (await isInstalled(agent, environment)) return ok(name, `the agent ${agent.name}, ${cost}`)
+    if (await isInstalled(agent, environment)) return found(name, `the agent ${agent.name}`)
     return missing(
       name,
       `the agent ${agent.name} is not installed`,
@@ -73,13 +73,19 @@ async function checkPlan(
   const { provider, model, baseUrl } = plan.choice
   const place = `${provider}, ${model} at ${baseUrl}`
   if (await probeProvider(plan.choice, AbortSignal.timeout(PROBE_MS_MAX))) {
-    return ok(name, `${place}, ${cost}`)
+    return found(name, place)
   }
   return missing(
     name,
     `${place} does not answer, or refuses the key`,
     'Look at the key and the network.',
   )
+}
+
+/** It works, and costs what nobody can bound in dollars. */
+function unpriced(name: string, found: string): Check {
+  const fix = 'Give its prices in its entry under models to have dollars counted.'
+  return warn(name, `${found}. Its price is unknown: no limit in dollars holds for it`, fix)
 }
 
 async function checkScenario(name: string, file: string): Promise<Check> {

@@ -1,7 +1,10 @@
 import { ledgerOf, type TeamSettings } from '../../agents/team/protocol.ts'
+import type { Mind } from '../../agents/thinking/assignment.ts'
 import { redact } from '../../effects/guards/redaction.ts'
 import { chooseIsolation } from '../../effects/sandbox/choose-isolation.ts'
-import { resolveBrains, toMind } from '../config/brains.ts'
+import type { LedgerLimits } from '../../ledger/ledger.ts'
+import type { ThinkingRole } from '../config/brain-outline.ts'
+import { type BrainPlan, resolveBrains, toMind } from '../config/brains.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { Environment } from '../config/place.ts'
 import {
@@ -12,24 +15,33 @@ import {
   resolveTests,
 } from '../config/resolve-settings.ts'
 import { openTrustedTools } from '../mcp-servers.ts'
+import { ProviderError } from '../provider-error.ts'
 import { UsageError } from '../usage-error.ts'
 import { openBrains, secretsOfBrains } from './brains.ts'
+import { type NewTask, startConfiguredTask, taskMinds } from './configured-task.ts'
 import { forgeOpener } from './github.ts'
 import { openTeam, type RunStart, type Team } from './team.ts'
 
 /** A team as the user configured it, and how its runs are started. */
 export interface ConfiguredTeam {
   readonly team: Team
-  /** Starts a run of a document; `isWish` when it is to be interviewed about. */
   start(run: NewRun): Promise<void>
+  /** Starts a task; the same one cannot be started while it is under way. */
+  startTask(task: NewTask): Promise<void>
+  /** Brings a further spec to a run. */
+  bring(run: string, spec: NewSpec): Promise<void>
   /** A human's words without secrets: they go into the journal and into prompts. */
   clean(text: string): string
 }
 
-export interface NewRun {
+export interface NewRun extends NewSpec {
   readonly id: string
-  readonly document: string
   readonly target: string
+}
+
+/** A document, or a wish to be interviewed about. */
+export interface NewSpec {
+  readonly document: string
   readonly isWish: boolean
 }
 
@@ -41,7 +53,7 @@ export async function openConfiguredTeam(
 ): Promise<ConfiguredTeam> {
   const { config, repository } = loaded
   const plans = await resolveBrains(config, environment)
-  if (!plans.ok) throw new UsageError(plans.problems.join('\n'))
+  if (!plans.ok) throw new ProviderError(plans.problems.join('\n'))
   const tests = resolveTests(config)
   const isolation = resolveIsolation(config, stateFolder, environment)
   const secrets = secretsOfBrains(plans.brains, environment)
@@ -57,6 +69,7 @@ export async function openConfiguredTeam(
       openTrustedTools(repository.root, stateFolder, processes, environment),
     hosts: config.isolation.hosts,
     testTimeoutMs: tests.timeoutMs ?? 1_800_000,
+    requireReport: tests.requireReport ?? false,
     secrets,
     ...(tests.commands && {
       testCommands: tests.commands.map(({ argv, cwd }) => ({
@@ -66,35 +79,68 @@ export async function openConfiguredTeam(
       })),
     }),
   })
+  const specOf = ({ document, isWish }: NewSpec) => ({
+    document: clean(document),
+    preview: config.review.spec,
+    isWish,
+  })
   return {
     team,
     clean,
-    async start({ id, document, target, isWish }) {
-      const ledger = ledgerOf(id)
-      const [pm, architect, coder] = await Promise.all([
-        toMind(plans.brains.pm, 'pm', ledger),
-        toMind(plans.brains.architect, 'architect', ledger),
-        toMind(plans.brains.coder, 'coder', ledger),
-      ])
-      const settings: TeamSettings = {
-        run: id,
-        target,
-        minds: { pm, architect, coder },
-        limits: resolveTeamLimits(config),
-        planReview: resolvePlanReview(config),
-        tests: JSON.parse(JSON.stringify(tests)),
-      }
-      const start: RunStart = {
-        id,
-        repository: repository.root,
-        settings,
-        spec: { document: clean(document), preview: config.review.spec, isWish },
-        coders: config.team.coders,
-        architects: config.team.architects,
-        revisions: config.revisions,
-        budget: resolveLedgerLimits(loaded),
-      }
-      await team.start(start)
+    bring: (run, spec) => team.bring(run, specOf(spec)),
+    async startTask(task) {
+      const minds = await taskMinds(plans.brains, task.id)
+      refuseUnpriced(minds, resolveLedgerLimits(loaded))
+      await startConfiguredTask(team, loaded, minds, { ...task, text: clean(task.text) })
     },
+    start: (run) => startConfiguredRun(team, loaded, plans.brains, run, specOf(run)),
   }
+}
+
+async function startConfiguredRun(
+  team: Team,
+  loaded: LoadedConfig & { readonly repository: NonNullable<LoadedConfig['repository']> },
+  brains: Readonly<Record<ThinkingRole, BrainPlan>>,
+  { id, target }: NewRun,
+  spec: RunStart['spec'],
+): Promise<void> {
+  const { config, repository } = loaded
+  const ledger = ledgerOf(id)
+  const [pm, architect, coder] = await Promise.all([
+    toMind(brains.pm, 'pm', ledger),
+    toMind(brains.architect, 'architect', ledger),
+    toMind(brains.coder, 'coder', ledger),
+  ])
+  const budget = resolveLedgerLimits(loaded)
+  refuseUnpriced({ pm, architect, coder }, budget)
+  const settings: TeamSettings = {
+    run: id,
+    target,
+    minds: { pm, architect, coder },
+    limits: resolveTeamLimits(config),
+    planReview: resolvePlanReview(config),
+    tests: JSON.parse(JSON.stringify(resolveTests(config))),
+  }
+  await team.start({
+    id,
+    repository: repository.root,
+    settings,
+    spec,
+    coders: config.team.coders,
+    architects: config.team.architects,
+    revisions: config.revisions,
+    budget,
+  })
+}
+
+/** Every call would be refused; it is better said before anything is begun. */
+function refuseUnpriced(
+  minds: Readonly<Record<string, Mind>>,
+  { allowUnpriced }: LedgerLimits,
+): void {
+  const unpriced = Object.keys(minds).filter((role) => minds[role]?.price === null)
+  if (allowUnpriced || unpriced.length === 0) return
+  throw new UsageError(
+    `Dollars are limited, and nobody knows the price of the model of ${unpriced.join(', ')}. Give it under prices in the model's entry, or set budget.allowUnpriced to true.`,
+  )
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import {
   createServer,
@@ -9,17 +9,30 @@ import {
 } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Brought } from '../../agents/coordinator/protocol.ts'
 import type { RunSource } from '../view/run-source.ts'
-import type { NewRun } from './configured-team.ts'
+import type { BudgetChange, BudgetChanged } from './budget.ts'
+import type { NewTask } from './configured-task.ts'
+import type { NewRun, NewSpec } from './configured-team.ts'
+import { EngineError, errorOf } from './engine-error.ts'
 
 /** What an engine does for other processes of the same user. */
 export interface Control extends RunSource {
   start(run: NewRun): Promise<void>
+  /** Brings a further spec to a run. */
+  bring(run: string, spec: NewSpec): Promise<void>
   answer(question: string, value: HumanAnswer): Promise<'accepted' | 'not_open'>
   pause(run: string): Promise<void>
   resume(run: string): Promise<void>
+  /** A task is given up for good, and anything else can be resumed. */
   stop(run: string): Promise<void>
-  /** Says the human's word about a story: cut it, or try it again. */
+  startTask(task: NewTask): Promise<void>
+  /** Appends to a task that is over. */
+  followUp(task: string, brought: Brought): Promise<void>
+  /** Has done what a task proposed. */
+  confirm(task: string): Promise<void>
+  setBudget(run: string, change: BudgetChange): Promise<BudgetChanged>
+  /** Says the human's word about a story: cut it. */
   tellStory(
     run: string,
     story: string,
@@ -42,12 +55,22 @@ const METHODS = [
   'effects',
   'rows',
   'start',
+  'bring',
   'answer',
   'pause',
   'resume',
   'stop',
+  'startTask',
+  'followUp',
+  'confirm',
+  'setBudget',
   'tellStory',
 ] as const
+
+/** Whether somebody offered an engine here, and did not take that back. */
+export function isAddressLeft(stateFolder: string): boolean {
+  return existsSync(join(stateFolder, ADDRESS_FILE))
+}
 
 /** Offers an engine on a unix socket that only its user can open. */
 export async function serveControl(
@@ -57,7 +80,9 @@ export async function serveControl(
   const socket = socketPathFor(stateFolder)
   await rm(socket, { force: true })
   const server = createServer((incoming, response) => {
-    handle(control, incoming, response).catch((error: Error) => reply(response, 500, error.message))
+    handle(control, incoming, response).catch((error: Error) =>
+      reply(response, 500, error.message, error.name),
+    )
   })
   await listen(server, socket)
   await chmod(socket, 0o600)
@@ -115,9 +140,9 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-function reply(response: ServerResponse, status: number, message: string): void {
+function reply(response: ServerResponse, status: number, message: string, name = ''): void {
   response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ error: message }))
+  response.end(JSON.stringify({ error: message, name }))
 }
 
 /** The engine of a state folder, if one is running. */
@@ -143,7 +168,11 @@ function ask(socket: string, name: string, args: readonly unknown[]): Promise<un
     const outgoing = request(options, (response) => {
       readAnswer(response).then(resolve, reject)
     })
-    outgoing.on('error', reject)
+    outgoing.on('error', ({ message }) =>
+      reject(
+        new EngineError(`The engine does not answer (${message}). slipway status shows the run.`),
+      ),
+    )
     outgoing.end(JSON.stringify(args))
   })
 }
@@ -152,6 +181,6 @@ async function readAnswer(response: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk as Buffer)
   const answer = JSON.parse(Buffer.concat(chunks).toString())
-  if (response.statusCode !== 200) throw new Error(answer.error)
+  if (response.statusCode !== 200) throw errorOf(answer.name, answer.error)
   return answer.value
 }

@@ -3,15 +3,20 @@ import type { EffectId, EventId, RunId } from '../../agents/values.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { refuseTrackedState } from '../tracked-state.ts'
 import { UsageError } from '../usage-error.ts'
-import { readView } from '../view/follow.ts'
 import { journalSource } from '../view/run-source.ts'
+import { changeBudget } from './budget.ts'
 import { type ConfiguredTeam, openConfiguredTeam } from './configured-team.ts'
-import { type Control, serveControl } from './control.ts'
+import { type Control, isAddressLeft, serveControl } from './control.ts'
+import { RunsUnderWay } from './runs-under-way.ts'
+import { supervise, tellOfAbnormalEnd } from './supervision.ts'
+import { abortTask, confirmTask, followUpTask } from './task.ts'
 
 /** What works on the runs of a state folder, in this process. */
 export interface Engine {
   readonly control: Control
   readonly description: string
+  /** Begins nothing new in a run, and resolves when what is under way has ended. */
+  drain(run: string): Promise<void>
   /** Resolves when nothing is left to do. */
   rest(signal: AbortSignal): Promise<void>
   close(): Promise<void>
@@ -32,30 +37,48 @@ export async function openEngine(
   if (repository === undefined) throw new UsageError(`${folder} is not in a git repository.`)
   await refuseTrackedState(repository, stateFolder)
   const configured = await openConfiguredTeam({ ...loaded, repository }, stateFolder, environment)
+  const { team } = configured
+  // It is removed at every end but an abnormal one, and behind the journal's lock nobody else is.
+  if (isAddressLeft(stateFolder)) await tellOfAbnormalEnd(team)
   const control = controlOf(configured)
   const server = await serveControl(stateFolder, control)
+  const leaving = new AbortController()
+  const supervising = supervise(team, leaving.signal)
   return {
     control,
-    description: configured.team.isolation.description,
+    description: team.isolation.description,
+    async drain(run) {
+      await team.runtime.pause(run as RunId)
+      await team.runtime.idle()
+    },
     rest: (signal) => waitForRest(control, signal),
     async close() {
+      leaving.abort()
+      await supervising
       await server.close()
-      await configured.team.close()
+      await team.close()
     },
   }
 }
 
 /** What a team does for other processes. */
-export function controlOf({ team, start, clean }: ConfiguredTeam): Control {
+export function controlOf({ team, start, startTask, bring, clean }: ConfiguredTeam): Control {
   const { runtime, journal } = team
   return {
     ...journalSource(journal),
     start,
+    bring,
     answer: (question, { choice, text }) =>
       runtime.answer(question as EffectId, { choice: clean(choice), text: clean(text) }),
     pause: (run) => runtime.pause(run as RunId),
     resume: (run) => runtime.resume(run as RunId),
-    stop: (run) => runtime.stop(run as RunId),
+    async stop(run) {
+      if (!(await abortTask(team, run))) await runtime.stop(run as RunId)
+    },
+    startTask,
+    followUp: (run, brought) => followUpTask(team, run, { ...brought, text: clean(brought.text) }),
+    confirm: (run) => confirmTask(team, run),
+    setBudget: (run, change) => changeBudget(team, run, change),
     tellStory: (run, story, type) =>
       runtime.deliver({
         id: `${run}:${story}:${type}:${crypto.randomUUID()}` as EventId,
@@ -69,10 +92,14 @@ export function controlOf({ team, start, clean }: ConfiguredTeam): Control {
 /** Nothing is left when every run is over, or rests because somebody said so. */
 async function waitForRest(control: Control, signal: AbortSignal): Promise<void> {
   let idleSinceMs = Date.now()
+  const runs = new RunsUnderWay(control)
   while (!signal.aborted) {
-    const runs = await control.runs()
-    const views = await Promise.all(runs.map(({ id }) => readView(control, id)))
-    const isBusy = views.some(({ status }) => status === 'running' || status === 'waiting')
+    const views = await runs.read()
+    // A proposal that waits to be confirmed asks nothing, and needs nobody meanwhile.
+    const isBusy = views.some(
+      ({ status, questions }) =>
+        status === 'running' || (status === 'waiting' && questions.length > 0),
+    )
     if (isBusy) idleSinceMs = Date.now()
     if (Date.now() - idleSinceMs > IDLE_MS) return
     await new Promise((resolve) => setTimeout(resolve, REST_POLL_MS))

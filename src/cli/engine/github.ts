@@ -1,6 +1,6 @@
 import { openGithubForge } from '../../effects/forge/github-forge.ts'
 import { findGithubRepository } from '../../effects/forge/github-repository.ts'
-import { findGithubToken } from '../../effects/forge/github-token.ts'
+import { findGithubToken, tokenVariables } from '../../effects/forge/github-token.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { Environment } from '../config/place.ts'
 import { UsageError } from '../usage-error.ts'
@@ -28,7 +28,7 @@ export function forgeOpener(
     const token = await findGithubToken(repository.host, { env: environment, processes })
     if (token === undefined) {
       throw new UsageError(
-        `There is no token for ${repository.host}. Set GH_TOKEN, or sign in with gh auth login.`,
+        `There is no token for ${repository.host}. Set ${tokenVariables(repository.host)[0]}, or sign in with gh auth login.`,
       )
     }
     return openGithubForge({ git, repositories, repository, token })

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StateFolderError } from '../../journal/state-folder-error.ts'
+import { EXIT_CODE } from '../exit-code.ts'
 import { prepareStateFolder } from '../state-folder.ts'
 import { type Control, connectControl } from './control.ts'
+import { EngineError, errorOf } from './engine-error.ts'
 
 const START_MS_MAX = 60_000
 const POLL_MS = 100
@@ -25,18 +26,25 @@ export async function reachEngine(folder: string, stateFolder: string): Promise<
     detached: true,
     stdio: ['ignore', log, log],
   })
-  let ended = false
-  child.once('exit', () => {
-    ended = true
+  let exitCode: number | null | undefined
+  child.once('exit', (code) => {
+    exitCode = code
   })
   child.unref()
   const untilMs = Date.now() + START_MS_MAX
-  while (Date.now() < untilMs && !ended) {
+  while (Date.now() < untilMs && exitCode === undefined) {
     const control = await connectControl(stateFolder)
     if (control !== undefined) return control
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
   const said = (await readFile(path, 'utf8').catch(() => '')).trim()
   const what = said.replace(/^slipway: /, '') || `nothing was heard from it; see ${path}`
-  throw new StateFolderError(ended ? what : `the engine does not start: ${what}`)
+  if (exitCode === undefined) throw new EngineError(`the engine does not start: ${what}`)
+  throw errorOf(NAMES[exitCode ?? -1] ?? '', what)
+}
+
+/** The errors that an engine ends with, by its exit code. */
+const NAMES: Readonly<Record<number, string>> = {
+  [EXIT_CODE.usage]: 'UsageError',
+  [EXIT_CODE.provider]: 'ProviderError',
 }

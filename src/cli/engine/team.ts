@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { coordinator } from '../../agents/coordinator/coordinator.ts'
 import { ledgerKeeper, OPEN_BOOKS } from '../../agents/ledger-keeper.ts'
 import { architect } from '../../agents/team/architect.ts'
 import { coder } from '../../agents/team/coder.ts'
@@ -24,6 +25,7 @@ import {
   openPullRequestHandler,
 } from '../../effects/forge/pull-request-handler.ts'
 import { type Git, openGit } from '../../effects/git/git.ts'
+import { isAncestor } from '../../effects/git/objects.ts'
 import {
   changeRefs,
   openRepositories,
@@ -37,6 +39,7 @@ import type { Isolation } from '../../effects/sandbox/sandbox.ts'
 import { loadStoriesHandler } from '../../effects/stories/load-stories-handler.ts'
 import { runTestsHandler } from '../../effects/testing/run-tests-handler.ts'
 import type { TestCommand } from '../../effects/testing/test-result.ts'
+import { leaveWorkspaceHandler } from '../../effects/thinking/leave-workspace-handler.ts'
 import type { NamedBrain } from '../../effects/thinking/think-handler.ts'
 import { openThinking, type ThinkingEffects } from '../../effects/thinking/thinking-effects.ts'
 import type { Tool } from '../../effects/tools/tool.ts'
@@ -58,6 +61,7 @@ import { openEmbeddedRuntime } from '../../runtime/embedded-runtime.ts'
 import type { Journal } from '../../runtime/journal.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SuspensionPolicy } from '../../runtime/suspension.ts'
+import { UsageError } from '../usage-error.ts'
 import { findWantedWorkspaces } from './wanted-workspaces.ts'
 
 /** What a team works with. */
@@ -71,6 +75,8 @@ export interface TeamParts {
   readonly hosts: readonly string[]
   readonly testCommands?: readonly TestCommand[]
   readonly testTimeoutMs: number
+  /** Whether exit code 0 is not enough of any test command. */
+  readonly requireReport?: boolean
   readonly secrets: readonly string[]
   readonly onEvent?: (effect: string, event: BrainEvent) => void
   readonly suspension?: Partial<SuspensionPolicy>
@@ -116,6 +122,8 @@ export interface Team {
   readonly isolation: Isolation
   /** Starts a run, or finds it started. */
   start(run: RunStart): Promise<void>
+  /** Brings a further spec to a run, whose settings hold for it too. */
+  bring(run: string, spec: Omit<SpecBrought, 'settings'>): Promise<void>
   close(): Promise<void>
 }
 
@@ -163,7 +171,8 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
     repositories,
     workspaces,
     isolation,
-    start: (run) => startRun(runtime, git, repositories, run),
+    start: (run) => startRun(runtime, ground, run),
+    bring: (run, spec) => bringSpec(runtime, journal, run as RunId, spec),
     async close() {
       await runtime.close()
       await thinking.close()
@@ -185,6 +194,8 @@ export const ROLES = [
   dispatcherRole,
   mergeQueueRole,
   ledgerKeeper,
+  coordinator('1'),
+  coordinator('2'),
 ]
 
 interface Ground {
@@ -219,6 +230,7 @@ function handlersOf(
     open_pull_request: openPullRequestHandler(forge),
     merge: mergeHandler({ git, repositories, forge, stateFolder, tests }),
     load_stories: loadStoriesHandler(runtime, journal),
+    leave_workspace: leaveWorkspaceHandler(workspaces, thinking.desks),
   }
 }
 
@@ -237,12 +249,12 @@ function cleanUp(workspaces: EffectHandler, { desks }: ThinkingEffects): EffectH
 
 async function startRun(
   runtime: Runtime,
-  git: Git,
-  repositories: Repositories,
+  { git, repositories, forge }: Pick<Ground, 'git' | 'repositories' | 'forge'>,
   { id, repository, settings, spec, coders, architects, revisions, budget }: RunStart,
 ): Promise<void> {
   await updateMirror(git, repositories, repository)
-  await openTarget(git, repositories, settings.target)
+  if (forge.kind === 'local') await openTarget(git, repositories, settings.target)
+  else await requireTarget(forge, settings.target)
   const run = id as RunId
   await runtime.createRun(run, { settings: settings as unknown as Json, revisions })
   const make = (agent: AgentId, role: string) => runtime.createAgent({ id: agent, run, role })
@@ -268,11 +280,65 @@ async function startRun(
   await tell(pm, SPEC_BROUGHT, { ...spec, settings } satisfies SpecBrought)
 }
 
-/** The branch that stories are merged into begins where the user's branch is. */
-async function openTarget(git: Git, { mirror }: Repositories, target: string): Promise<void> {
+/** Each spec has a product manager of its own, and all have the same architects and coders. */
+async function bringSpec(
+  runtime: Runtime,
+  journal: Journal,
+  run: RunId,
+  spec: Omit<SpecBrought, 'settings'>,
+): Promise<void> {
+  const known = (await journal.readRuns()).find(({ id }) => id === run)
+  if (known === undefined) throw new Error(`there is no run ${run}`)
+  const settings = known.config.settings as unknown as TeamSettings
+  const payload = { ...spec, settings } satisfies SpecBrought as unknown as Json
+  const count = (await journal.readAgents(run)).filter(({ role }) => role === 'pm').length
+  for (let i = count + 1; ; i += 1) {
+    const agent = agentIdOf(run, `pm-${i}`)
+    await runtime.createAgent({ id: agent, run, role: 'pm' })
+    const id = `${agent}:${SPEC_BROUGHT}` as EventId
+    const taken = await runtime.deliver({ id, agent, type: SPEC_BROUGHT, payload })
+    // Somebody else brought one at the same moment.
+    if (taken !== 'duplicate') return
+  }
+}
+
+/** What stories are merged into is the forge's branch, whatever the user has here and has not pushed. */
+async function requireTarget(forge: Forge, target: string): Promise<void> {
+  const found = await forge.readTarget(target)
+  if (found.ok) return
+  const { code, message, retry } = found.error
+  // An outage is waited out by whoever needs it, at the start as at any other time.
+  if (retry !== 'never') return
+  if (code !== 'not_found') throw new UsageError(`The forge cannot be used: ${message}`)
+  throw new UsageError(
+    `The forge has no branch ${target}, or no such repository for you. Push it, or name another with --target.`,
+  )
+}
+
+/**
+ * The branch that stories are merged into begins where the user's branch is, and follows it for as
+ * long as that only adds to what was merged here.
+ */
+export async function openTarget(
+  git: Git,
+  repositories: Repositories,
+  target: string,
+): Promise<void> {
+  const { mirror } = repositories
   const ref = `refs/heads/${target}`
-  if ((await readRef(git, mirror, ref)) !== undefined) return
+  const merged = await readRef(git, mirror, ref)
   const tip = await readRef(git, mirror, `refs/origin/heads/${target}`)
-  if (tip === undefined) throw new Error(`the repository has no branch ${target}`)
-  await changeRefs(git, mirror, [{ ref, to: tip, from: null }])
+  if (tip === undefined && merged === undefined) {
+    throw new UsageError(`The repository has no branch ${target}. Name another with --target.`)
+  }
+  if (tip === undefined || tip === merged) return
+  if (merged === undefined || (await isAncestor(git, mirror, merged, tip))) {
+    const isDone = await changeRefs(git, mirror, [{ ref, to: tip, from: merged ?? null }])
+    // Another run merged something at the same moment.
+    return isDone ? undefined : openTarget(git, repositories, target)
+  }
+  if (await isAncestor(git, mirror, tip, merged)) return
+  throw new UsageError(
+    `Your ${target} and what earlier runs merged have each gone on. Bring them together first:\n  git fetch ${mirror} ${target} && git merge FETCH_HEAD`,
+  )
 }

@@ -1,3 +1,4 @@
+import { TASK_STORY } from '../../agents/coordinator/protocol.ts'
 import type { StoryMessage } from '../../agents/team/protocol.ts'
 import type { Owner } from '../../effects/workspace/place.ts'
 import type { JournalReader } from '../../runtime/journal.ts'
@@ -17,9 +18,10 @@ export async function findWantedWorkspaces(journal: JournalReader): Promise<read
   return wanted
 }
 
-/** A coder's story, or an architect's own clone. */
+/** A coder's story, an architect's own clone, or a task, which may be taken up again at any time. */
 function storyOf({ id, role, state, data }: AgentRecord): string | undefined {
   if (role.startsWith('architect@')) return `${id.slice(id.lastIndexOf('/') + 1)}.own`
+  if (role.startsWith('coordinator@')) return data.place === undefined ? undefined : TASK_STORY
   if (!role.startsWith('coder@') || state === 'WAITING' || state === 'DONE') return undefined
   return (data.work as unknown as StoryMessage | undefined)?.story.id
 }

@@ -1,7 +1,8 @@
 import { printable } from '../printable.ts'
 import type { Style } from '../style.ts'
 import { printDuration, printMoney } from './figures.ts'
-import { type RunView, type StoryView, storiesLeft } from './run-view.ts'
+import { budgetHint } from './run-end.ts'
+import { isStoryOver, type RunView, type StoryView, storiesLeft } from './run-view.ts'
 
 /** What the board is drawn with. */
 export interface BoardSettings {
@@ -34,10 +35,7 @@ const NEWS_SHOWN = 6
 export function drawBoard(view: RunView, settings: BoardSettings): string[] {
   const { style, columns, rows, nowMs, news, hint } = settings
   const head = headLine(view, style, nowMs)
-  const questions = view.questions.flatMap(({ id, question, choices }) => [
-    style.warn(`? ${firstLine(question)}`),
-    style.dim(`  slipway answer ${id} ${choices.length > 0 ? choices.join('|') : '"…"'}`),
-  ])
+  const questions = questionLines(view, style)
   const agents = agentLines(view, style)
   const fixed = 4 + agents.length + questions.length + Math.min(news.length, NEWS_SHOWN) + 3
   const stories = storyLines(view.stories, style, Math.max(3, rows - fixed))
@@ -55,6 +53,22 @@ export function drawBoard(view: RunView, settings: BoardSettings): string[] {
   return lines.map((line) => cut(line, columns)).slice(0, Math.max(1, rows - 1))
 }
 
+/** What is asked, each with what to type; a command that does not fit would be no use. */
+function questionLines(view: RunView, style: Style): string[] {
+  const hint = budgetHint(view)
+  const isOne = view.questions.length === 1
+  const asked = view.questions.flatMap(({ id, question, choices }) => {
+    const [example = '…'] = choices
+    const which = isOne ? '' : `${id} `
+    return [
+      style.warn(`? ${firstLine(question)}`),
+      ...(choices.length > 0 ? [style.dim(`  ${choices.map(printable).join(' | ')}`)] : []),
+      style.dim(`  slipway answer ${which}${printable(JSON.stringify(example))}`),
+    ]
+  })
+  return hint === undefined ? asked : [...asked, style.warn(`! ${hint}`)]
+}
+
 function headLine(view: RunView, style: Style, nowMs: number): string {
   const { stories, spent, startedMs, status, run } = view
   const left = storiesLeft(view)
@@ -69,12 +83,10 @@ function headLine(view: RunView, style: Style, nowMs: number): string {
 }
 
 function storyLines(stories: readonly StoryView[], style: Style, linesMax: number): string[] {
-  const isOver = ({ state }: StoryView) =>
-    state === 'MERGED' || state === 'CUT' || state === 'WAIVED'
   const shown =
     stories.length <= linesMax
       ? stories
-      : [...stories.filter((story) => !isOver(story)), ...stories.filter(isOver)].slice(
+      : [...stories.filter((story) => !isStoryOver(story)), ...stories.filter(isStoryOver)].slice(
           0,
           linesMax - 1,
         )

@@ -45,9 +45,9 @@ function storyCell({ id, title, state, commit, tests }: StoryEvidence): string {
   const counts = tests?.counts
   const figures = counts ? ` (${counts.passed} passed, ${counts.failed} failed)` : ''
   const tested = tests === null ? '' : `, ${escapeHtml(tests.verdict)}${figures}`
-  const at =
-    commit === null ? 'nothing to change' : `<code>${escapeHtml(commit.slice(0, 10))}</code>`
-  return `${escapeHtml(id)}: ${escapeHtml(title)} (${escapeHtml(state.toLowerCase())}), ${at}${tested}`
+  const nothing = state === 'MERGED' ? ', nothing to change' : ''
+  const at = commit === null ? nothing : `, <code>${escapeHtml(commit.slice(0, 10))}</code>`
+  return `${escapeHtml(id)}: ${escapeHtml(title)} (${escapeHtml(state.toLowerCase())})${at}${tested}`
 }
 
 function escapeHtml(text: string): string {

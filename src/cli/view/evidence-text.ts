@@ -53,7 +53,7 @@ function cellsOf({ id, state, commit, tests }: StoryEvidence): string[] {
   const figures = counts ? ` (${counts.passed} passed, ${counts.failed} failed)` : ''
   return [
     state === 'MERGED' ? printable(id) : `${printable(id)} (${state.toLowerCase()})`,
-    commit?.slice(0, 10) ?? 'nothing to change',
+    commit?.slice(0, 10) ?? (state === 'MERGED' ? 'nothing to change' : ''),
     tests === null ? '' : `${tests.verdict}${figures}`,
   ]
 }

@@ -1,3 +1,4 @@
+import type { Spec } from '../../agents/team/protocol.ts'
 import type { StoryData } from '../../agents/team/story-agent.ts'
 import type { JsonObject } from '../../agents/values.ts'
 import type { AgentRecord, StoredRow } from '../../runtime/records.ts'
@@ -57,15 +58,19 @@ export async function gatherEvidence(source: RunSource, run: string): Promise<Ev
   }
 }
 
+/** What was asked for: the specs of all product managers, the first one first. */
 function specOf(agents: readonly AgentRecord[]): { title: string; criteria: readonly Criterion[] } {
-  const spec = agents.find(({ id }) => placeOf(id) === 'pm')?.data.spec as JsonObject | undefined
+  const specs = agents
+    .filter(({ role }) => role === 'pm')
+    .toSorted((a, b) => a.key - b.key)
+    .flatMap(({ data }) => (data.spec === undefined ? [] : [data.spec as unknown as Spec]))
   return {
-    title: String(spec?.title ?? 'no spec yet'),
-    criteria: (spec?.criteria ?? []) as unknown as readonly Criterion[],
+    title: specs.map(({ title }) => title).join(', ') || 'no spec yet',
+    criteria: specs.flatMap(({ criteria }) => criteria),
   }
 }
 
-type CoveringStory = StoryEvidence & { readonly criteria: readonly string[] }
+type CoveringStory = StoryEvidence & { readonly criteria: readonly Criterion[] }
 
 function storyOf(
   { state, data }: AgentRecord,
@@ -81,13 +86,15 @@ function storyOf(
       state: state ?? 'null',
       commit: at,
       tests: at === null ? null : (tests.get(at) ?? null),
-      criteria: story.criteria.map(({ id }) => id),
+      criteria: story.criteria,
     },
   ]
 }
 
 function judge(criterion: Criterion, stories: readonly CoveringStory[]): CriterionEvidence {
-  const covering = stories.filter(({ criteria }) => criteria.includes(criterion.id))
+  // Criteria of two specs may have the same number.
+  const isThis = ({ id, text }: Criterion) => id === criterion.id && text === criterion.text
+  const covering = stories.filter(({ criteria }) => criteria.some(isThis))
   const isShown = ({ state, commit, tests }: StoryEvidence) =>
     state === 'MERGED' && (commit === null || tests?.verdict === 'passed')
   const isWaived = ({ state }: StoryEvidence) => state === 'WAIVED' || state === 'CUT'

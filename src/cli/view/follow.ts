@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { StoredRow } from '../../runtime/records.ts'
 import { styleFor } from '../style.ts'
 import { drawBoard } from './board.ts'
 import { newsOf } from './news.ts'
@@ -11,6 +12,8 @@ export interface FollowSettings {
   readonly as: 'board' | 'lines' | 'silent'
   readonly out: NodeJS.WriteStream
   readonly hint: string
+  /** Whether nobody is there to do something about a run that cannot go on by itself. */
+  readonly isUnattended?: boolean
   /** Ends the following, and not the run. */
   readonly signal: AbortSignal
   /** Told every view, for those who act on what they see. */
@@ -20,14 +23,24 @@ export interface FollowSettings {
 const POLL_MS = 120
 const ROWS_AT_ONCE = 2_000
 const NEWS_KEPT = 40
+/** Mail may be on its way, and whoever is halted is revived. */
+const SETTLE_MS = 2_500
 
-/** Follows a run until it is over, needs a human alone, or nobody watches any more. */
+/** What is seen of a run at the end, and whether its services stayed away for too long. */
+export type Followed = RunView & { readonly isOut: boolean }
+
+/**
+ * Follows a run until it is over or nobody watches any more; unattended, also until only a human
+ * can go on, or the services have been waited for in vain.
+ */
 export async function followRun(
   source: RunSource,
   run: string,
   settings: FollowSettings,
-): Promise<RunView> {
-  const { as, out, signal, hint } = settings
+): Promise<Followed> {
+  const { as, out, signal, hint, isUnattended = false } = settings
+  const outage = new Outage()
+  let restsSinceMs = Infinity
   const style = styleFor(out)
   const news: string[] = []
   const screen = new Screen(out)
@@ -36,6 +49,7 @@ export async function followRun(
     const rows = await source.rows(run, afterSeq, ROWS_AT_ONCE)
     for (const row of rows) {
       afterSeq = row.seq
+      outage.note(row)
       const line = newsOf(row)
       if (line === undefined) continue
       if (as === 'lines') out.write(`${line}\n`)
@@ -49,8 +63,14 @@ export async function followRun(
       const nowMs = Date.now()
       screen.draw(drawBoard(view, { style, columns, rows: height, nowMs, news, hint }))
     }
-    const isOver = view.status === 'done' || view.status === 'failed' || view.status === 'stopped'
-    if ((isOver && rows.length < ROWS_AT_ONCE) || signal.aborted) return view
+    const isOut = outage.holds(view)
+    const seen = { ...view, isOut }
+    if (signal.aborted) return seen
+    const isOver = view.status === 'done' || view.status === 'stopped'
+    const isStuck = view.status === 'failed' || (isUnattended && view.status === 'waiting')
+    restsSinceMs = isStuck ? Math.min(restsSinceMs, Date.now()) : Infinity
+    const isSettled = Date.now() - restsSinceMs > SETTLE_MS
+    if (rows.length < ROWS_AT_ONCE && (isOver || isSettled || (isUnattended && isOut))) return seen
     await sleep(POLL_MS, undefined, { signal }).catch(() => {})
   }
 }
@@ -65,6 +85,21 @@ export async function readView(source: RunSource, run: string): Promise<RunView>
   const found = runs.find(({ id }) => id === run)
   if (found === undefined) throw new Error(`there is no run ${run}`)
   return viewRun(found, agents, effects)
+}
+
+/** Whether the services were out for as long as they are waited for, and still are. */
+class Outage {
+  #hasTimedOut = false
+
+  note({ kind, move }: StoredRow): void {
+    if (kind !== 'moved') return
+    if (move === 'suspension_timed_out') this.#hasTimedOut = true
+    else if (move === 'service_restored') this.#hasTimedOut = false
+  }
+
+  holds({ agents }: RunView): boolean {
+    return this.#hasTimedOut && agents.some(({ state }) => state === 'SUSPEND')
+  }
 }
 
 /** Lines that are drawn over the ones before them. */

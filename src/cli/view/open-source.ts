@@ -3,6 +3,7 @@ import { connectControl } from '../engine/control.ts'
 import { findPlace, type StateOptions } from '../state-folder.ts'
 import { UsageError } from '../usage-error.ts'
 import { journalSource, type RunSource } from './run-source.ts'
+import { findTask } from './task-status.ts'
 
 /** A run that somebody asked about, and where to look at it. */
 export interface ChosenRun {
@@ -38,4 +39,18 @@ export async function chooseRun(
       ? 'There is no run yet. slipway run <spec> starts one.'
       : `There is no run ${JSON.stringify(name)}. There are: ${known}.`,
   )
+}
+
+/** The task of that name; without a name the newest. */
+export async function chooseTask(
+  name: string | undefined,
+  options: StateOptions,
+): Promise<ChosenRun> {
+  if (name !== undefined) return chooseRun(name, options)
+  const { source, close } = await openSource(options)
+  for (const { id } of (await source.runs()).toReversed()) {
+    if (findTask(await source.agents(id)) !== undefined) return { source, run: id, close }
+  }
+  await close()
+  throw new UsageError('There is no task yet. slipway task "…" starts one.')
 }

@@ -1,18 +1,37 @@
+import type { PmFailure } from '../../agents/team/pm-case.ts'
+import type { TeamSettings } from '../../agents/team/protocol.ts'
 import type { StoryData } from '../../agents/team/story-agent.ts'
 import type { JsonObject } from '../../agents/values.ts'
 import { type Amounts, addAmounts, NO_AMOUNTS } from '../../ledger/amounts.ts'
-import type { Account } from '../../ledger/ledger.ts'
+import type { Account, LedgerLimits } from '../../ledger/ledger.ts'
+import type { Exhausted } from '../../ledger/limits.ts'
 import type { AgentRecord, EffectRecord, RunRecord } from '../../runtime/records.ts'
+import { findTask, taskStatus } from './task-status.ts'
 
 /** A run as people see it, made of what is stored and nothing else. */
 export interface RunView {
   readonly run: string
+  /** The branch that is merged into; null where a run has none. */
+  readonly target: string | null
   readonly status: 'running' | 'paused' | 'stopped' | 'waiting' | 'done' | 'failed'
   readonly stories: readonly StoryView[]
   readonly agents: readonly AgentView[]
   readonly questions: readonly QuestionView[]
   readonly spent: Amounts
+  readonly budget: BudgetView
+  /** The roles whose model has no price that anybody knows. */
+  readonly unpriced: readonly string[]
+  /** Why there is no spec, where one was given up. */
+  readonly failure: PmFailure | null
   readonly startedMs: number
+}
+
+/** What may be spent, and whether a call was refused because of the run's limits. */
+interface BudgetView {
+  readonly limits: LedgerLimits | null
+  readonly isSpent: boolean
+  /** When the first call was made, from which the hours count. */
+  readonly startedMs: number | null
 }
 
 export interface StoryView {
@@ -48,11 +67,13 @@ export interface QuestionView {
   readonly about: string
   readonly question: string
   readonly choices: readonly string[]
+  /** The limit that was in the way, where more of a budget would do instead of an answer. */
+  readonly cause: Exhausted | null
   readonly askedMs: number
 }
 
 const STORY_STATES_LEFT = ['BLOCKED', 'READY', 'ASSIGNED', 'FAILED', 'ERROR', 'SUSPEND']
-const WORKING = ['architect', 'coder', 'pm']
+const WORKING = ['architect', 'coder', 'coordinator', 'pm']
 
 export function viewRun(
   run: RunRecord,
@@ -66,31 +87,76 @@ export function viewRun(
   const ledger = agents.find(({ id }) => placeOf(id) === 'ledger')
   return {
     run: run.id,
-    status: statusOf(run, agents, questions),
+    target: settingsIn(run)?.target ?? null,
+    status: statusOf(run, agents, effects),
     stories: stories.flatMap((story) => viewStory(story, viewed)),
     agents: viewed,
     questions,
     spent: spentIn(ledger),
+    budget: viewBudget(ledger),
+    unpriced: unpricedIn(run),
+    failure: failureIn(agents),
     startedMs: run.createdMs,
   }
 }
 
+/**
+ * A run waits when something is asked and nothing else is under way. It has failed when there is no
+ * story to be done, or when somebody is halted without whom nothing goes on.
+ */
 function statusOf(
   run: RunRecord,
   agents: readonly AgentRecord[],
-  questions: readonly QuestionView[],
+  effects: readonly EffectRecord[],
 ): RunView['status'] {
-  const stateOf = (place: string) => agents.find(({ id }) => placeOf(id) === place)?.state
-  const pm = stateOf('pm')
-  const stories = agents.filter(({ id }) => placeOf(id).startsWith('story/'))
-  if (stateOf('dispatcher') === 'CLOSED' && stories.length > 0) return 'done'
-  if (pm === 'DONE' && stories.length === 0) return 'failed'
-  if (run.status !== 'running') return run.status
-  if (agents.some(({ halted }) => halted)) return 'failed'
-  const isWorking = agents.some(
-    ({ id, state }) => placeOf(id).startsWith('coder') && state !== 'WAITING' && state !== 'DONE',
+  const task = findTask(agents)
+  if (task !== undefined) return taskStatus(run, task)
+  const pms = agents.filter(({ role }) => role === 'pm')
+  const hasStories = agents.some(({ id }) => placeOf(id).startsWith('story/'))
+  const isClosed = agents.some(
+    ({ id, state }) => placeOf(id) === 'dispatcher' && state === 'CLOSED',
   )
-  return questions.length > 0 && !isWorking ? 'waiting' : 'running'
+  const hasSpecs = pms.length > 0 && pms.every(({ state }) => state === 'DONE')
+  if (hasSpecs && (isClosed || !hasStories)) {
+    return hasStories && failureIn(agents) === null ? 'done' : 'failed'
+  }
+  if (run.status !== 'running') return run.status
+  if (isHeldUp(agents)) return 'failed'
+  const asks = effects.filter(({ kind }) => kind === 'ask_human')
+  return asks.length > 0 && asks.length === effects.length ? 'waiting' : 'running'
+}
+
+/** Whether all agents of some kind are halted; each story is a kind of its own. */
+function isHeldUp(agents: readonly AgentRecord[]): boolean {
+  const kindOf = ({ id, role }: AgentRecord) => (role === 'story' ? id : role)
+  const well = new Set(agents.filter(({ halted }) => !halted).map(kindOf))
+  return agents.some((agent) => agent.halted && !well.has(kindOf(agent)))
+}
+
+/** Why the newest spec came to nothing. */
+function failureIn(agents: readonly AgentRecord[]): PmFailure | null {
+  const pms = agents.filter(({ role }) => role === 'pm').toSorted((a, b) => a.key - b.key)
+  const pm = pms.at(-1)
+  return (pm?.data.failure as unknown as PmFailure | undefined) ?? null
+}
+
+function settingsIn({ config }: RunRecord): TeamSettings | undefined {
+  return config.settings as unknown as TeamSettings | undefined
+}
+
+function unpricedIn(run: RunRecord): readonly string[] {
+  return Object.entries(settingsIn(run)?.minds ?? {})
+    .filter(([, { price }]) => price === null)
+    .map(([role]) => role)
+}
+
+function viewBudget(ledger: AgentRecord | undefined): BudgetView {
+  const { limits, startedMs } = ledger?.data ?? {}
+  return {
+    limits: (limits as unknown as LedgerLimits | undefined) ?? null,
+    isSpent: ledger?.state === 'SPENT',
+    startedMs: typeof startedMs === 'number' ? startedMs : null,
+  }
 }
 
 function viewAgent({ id, role, state, data, generation, halted }: AgentRecord): AgentView {
@@ -130,13 +196,14 @@ function viewStory({ state, data }: AgentRecord, agents: readonly AgentView[]): 
 }
 
 function viewQuestion({ id, agentId, input, askedMs }: EffectRecord): QuestionView {
-  const { about, question, choices } = (input ?? {}) as JsonObject
+  const { about, question, choices, cause } = (input ?? {}) as JsonObject
   return {
     id,
     from: placeOf(agentId),
     about: String(about ?? ''),
     question: String(question ?? ''),
     choices: ((choices ?? []) as readonly string[]).map(String),
+    cause: (cause ?? null) as unknown as Exhausted | null,
     askedMs,
   }
 }
@@ -146,9 +213,14 @@ function spentIn(ledger: AgentRecord | undefined): Amounts {
   return account === undefined ? NO_AMOUNTS : addAmounts(account.spent, NO_AMOUNTS)
 }
 
+/** Whether nothing becomes of a story any more. */
+export function isStoryOver({ state }: StoryView): boolean {
+  return !STORY_STATES_LEFT.includes(state)
+}
+
 /** How many stories are not over yet. */
 export function storiesLeft({ stories }: RunView): number {
-  return stories.filter(({ state }) => STORY_STATES_LEFT.includes(state)).length
+  return stories.filter((story) => !isStoryOver(story)).length
 }
 
 /** The place of an agent in its team. */

@@ -9,6 +9,9 @@ export interface TurnTimeouts {
   readonly totalMs: number
 }
 
+/** One for all: to make one takes longer than to abort with it. */
+const OVER = new DOMException('the turn is over', 'AbortError')
+
 /** Ends a turn that takes too long, that nobody wants any more, or that has gone wrong. */
 export class TurnWatch {
   readonly #end = new AbortController()
@@ -80,7 +83,7 @@ export class TurnWatch {
     clearTimeout(this.#total)
     clearTimeout(this.#gap)
     this.#outer.removeEventListener('abort', this.#abort)
-    this.#end.abort()
+    this.#end.abort(OVER)
   }
 
   readonly #abort = (): void => {

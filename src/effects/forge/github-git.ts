@@ -17,6 +17,9 @@ const SLOWEST_BYTES_PER_S = 1
 const SLOWEST_S = 60
 const LOOK_TIMEOUT_MS = 120_000
 
+/** Why a push is refused that came too late. */
+const STALE = /stale info|fetch first|failed to lock|reference already exists/i
+
 /**
  * A remote repository over HTTPS. The token is in the environment of the git that needs it: on no
  * command line, in no file.
@@ -67,11 +70,17 @@ export class GithubGit {
   async push(ref: string, from: string | null, to: string | null): Promise<boolean> {
     const lease = `--force-with-lease=${ref}:${from ?? ''}`
     const args = ['push', '--quiet', '--porcelain', lease, this.#url, `${to ?? ''}:${ref}`]
-    const { exitCode, text } = await this.#reach(this.#work, args, { accept: [0, 1] })
-    if (exitCode === 0) return true
-    const reason = /^!\t.*\t(.*)$/m.exec(text)?.[1] ?? 'refused'
-    if (/stale info|fetch first|failed to lock|reference already exists/i.test(reason)) return false
-    throw new ForgeFailure('invalid', `the push was refused: ${reason}`)
+    try {
+      await this.#git.run(args, { ...this.#access, repository: this.#work })
+      return true
+    } catch (cause) {
+      if (!(cause instanceof GitError)) throw cause
+      // Without a word about the ref, the server was not asked, or did not answer.
+      const reason = /^!\t.*\t(.*)$/m.exec(cause.output)?.[1]
+      if (reason === undefined) throw explainGitError(cause.message)
+      if (STALE.test(reason)) return false
+      throw new ForgeFailure('invalid', `the push was refused: ${reason}`)
+    }
   }
 
   /** Brings the mirror's target to where the remote has it. It only ever goes forward. */

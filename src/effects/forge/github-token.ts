@@ -26,14 +26,20 @@ export async function findGithubToken(
   host: string,
   { env, processes }: TokenSources,
 ): Promise<string | undefined> {
-  const isPublic = host === 'github.com' || host.endsWith('.ghe.com')
-  const names = isPublic
-    ? ['GH_TOKEN', 'GITHUB_TOKEN']
-    : ['GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN']
-  const given = names.map((name) => env[name]?.trim()).find(Boolean)
+  const given = tokenVariables(host)
+    .map((name) => env[name]?.trim())
+    .find(Boolean)
   const token = given ?? (processes && (await askGh(host, processes, env)))
   // Anything else could end the header that it is put into and begin another.
   return token !== undefined && /^[\x21-\x7e]{1,1000}$/.test(token) ? token : undefined
+}
+
+/** Where the token for a host is looked for first. */
+export function tokenVariables(host: string): readonly [string, string] {
+  const isPublic = host === 'github.com' || host.endsWith('.ghe.com')
+  return isPublic
+    ? ['GH_TOKEN', 'GITHUB_TOKEN']
+    : ['GH_ENTERPRISE_TOKEN', 'GITHUB_ENTERPRISE_TOKEN']
 }
 
 async function askGh(

@@ -7,11 +7,14 @@ import type { Processes } from '../process/processes.ts'
 export class GitError extends Error {
   override readonly name = 'GitError'
   readonly exitCode: number | null
+  /** What it printed besides its complaint. */
+  readonly output: string
 
   constructor(command: string, ended: Ended) {
     const said = ended.stderr.toString().trim() || ended.how
     super(`git ${command}: ${said.slice(0, 2_000)}`)
     this.exitCode = ended.exitCode
+    this.output = ended.stdout.toString()
   }
 }
 

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Git } from './git.ts'
+import type { Repositories } from './repositories.ts'
 
 /** One of the 256 folders of loose objects stands for all: this many in it are about a thousand. */
 const SAMPLE = '17'
@@ -8,10 +9,16 @@ const SAMPLE_FILES_MAX = 4
 
 /**
  * Packs what has been written since, when it has become much: a clone copies files, and a thousand
- * small ones take longer than the one that they fit into. Deletes no object, reachable or not. Must
- * not run while the repository is being cloned.
+ * small ones take longer than the one that they fit into. Deletes no object, reachable or not. Waits
+ * for clones, which would miss what moves from one file to another meanwhile.
  */
-export async function packWhenMany(git: Git, repository: string): Promise<void> {
+export function packWhenMany(git: Git, { mirror, work, turns }: Repositories): Promise<void> {
+  return turns.take(['files'], async () => {
+    for (const repository of [mirror, work]) await pack(git, repository)
+  })
+}
+
+async function pack(git: Git, repository: string): Promise<void> {
   const loose = await readdir(join(repository, 'objects', SAMPLE)).catch(() => [])
   if (loose.length < SAMPLE_FILES_MAX) return
   await git.run(['repack', '--quiet', '--geometric=2', '-d', '-l'], { repository })

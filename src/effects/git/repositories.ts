@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, cp, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { guardGit } from '../guards/git-guard.ts'
+import { Turns } from '../turns.ts'
 import { type Git, GitError } from './git.ts'
 
 /**
@@ -18,6 +19,10 @@ export interface Repositories {
   readonly work: string
   /** What each clone starts with instead of the templates of this machine. */
   readonly template: string
+  /** For files of a moment; what a kill has left in it goes at the next start. */
+  readonly scratch: string
+  /** Clones copy the files of the mirror, and packing deletes some: both take the turn `files`. */
+  readonly turns: Turns
 }
 
 /**
@@ -33,12 +38,15 @@ export async function openRepositories(git: Git, stateFolder: string): Promise<R
     mirror: join(folder, 'mirror.git'),
     work: join(folder, 'work.git'),
     template: join(folder, 'template'),
+    scratch: join(folder, 'scratch'),
+    turns: new Turns(),
   }
-  const { mirror, work, template } = repositories
+  const { mirror, work, template, scratch } = repositories
   const fresh = join(folder, 'fresh.git')
   for (const path of [folder, mirror, work]) await refuseLinks(path)
-  for (const path of [template, fresh]) await rm(path, { recursive: true, force: true })
+  for (const path of [template, fresh, scratch]) await rm(path, { recursive: true, force: true })
   await mkdir(join(template, 'info'), { recursive: true, mode: 0o700 })
+  await mkdir(scratch, { mode: 0o700 })
   await writeFile(join(template, 'info', 'attributes'), ATTRIBUTES)
   await git.run(['init', '--quiet', '--bare', `--template=${template}`, fresh])
   for (const repository of [mirror, work]) {

@@ -13,6 +13,16 @@ export interface Conflict {
   readonly hunksLeftOut: number
 }
 
+/** Conflicts beyond those that are described. Their files have both sides, marked. */
+export interface FurtherConflicts {
+  /** As many as fit. */
+  readonly paths: readonly string[]
+  /** How many there are, those included whose names do not fit. */
+  readonly count: number
+  /** How many places of these files conflict. */
+  readonly hunks: number
+}
+
 /** One place of a file, as each side has it. */
 export interface Hunk {
   /** The line of the merged file at which it begins. */

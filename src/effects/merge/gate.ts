@@ -20,11 +20,12 @@ export async function inFreshClone<T>(
   await mkdir(gates, { recursive: true, mode: 0o700 })
   const scratch = await mkdtemp(join(gates, 'clone-'))
   try {
-    const request = { folder: join(scratch, 'tree'), index: join(scratch, 'index') }
-    const branch = 'slipway/gate'
-    const { settle } = await makeClone(git, repositories, { ...request, branch, base: commit })
+    const folder = join(scratch, 'tree')
+    const places = { folder, draft: join(scratch, 'draft'), index: join(scratch, 'index') }
+    const request = { ...places, branch: 'slipway/gate', base: commit }
+    const { settle } = await makeClone(git, repositories, request)
     await settle()
-    return await use(request.folder)
+    return await use(folder)
   } finally {
     await removeFolder(scratch)
   }

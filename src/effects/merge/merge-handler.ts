@@ -12,7 +12,7 @@ import { FORGE_SERVICE } from '../forge/pull-request-handler.ts'
 import type { Git } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { GitGuardError } from '../guards/git-guard.ts'
-import { Turns } from '../workspace/turns.ts'
+import { Turns } from '../turns.ts'
 import { inFreshClone } from './gate.ts'
 import { type MergeOutcome, mergeStory } from './merge-story.ts'
 

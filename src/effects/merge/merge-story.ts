@@ -5,7 +5,7 @@ import type { Git } from '../git/git.ts'
 import { findObjects, type Repositories } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
 import type { Owner } from '../workspace/place.ts'
-import type { Conflict } from './conflict.ts'
+import type { Conflict, FurtherConflicts } from './conflict.ts'
 import { mergeTrees } from './merge-tree.ts'
 
 export interface StoryMerge {
@@ -37,6 +37,7 @@ export type MergeOutcome<Gate> =
       readonly onto: string
       readonly content: string
       readonly conflicts: readonly Conflict[]
+      readonly further: FurtherConflicts
     }
   /** `content` is the commit that the gate saw. */
   | {
@@ -96,13 +97,13 @@ async function mergeOnto<Gate>(
   const sought = { mergeCommit: merge.head, reviewedHead: merge.head }
   const earlier = await findMergedCommit(git, work, onto, sought)
   if (earlier !== undefined) return land(parts, merge, earlier, null, signal)
-  const [{ tree, conflicts }, [treeBefore]] = await Promise.all([
-    mergeTrees(git, work, onto, merge.head),
+  const [{ tree, conflicts, further }, [treeBefore]] = await Promise.all([
+    mergeTrees(git, repositories, onto, merge.head),
     findObjects(git, work, [`${onto}^{tree}`]),
   ])
   if (tree === treeBefore && conflicts.length === 0) return { kind: 'nothing_to_merge', onto }
   const commit = await commitTree(git, work, tree, onto, merge)
-  if (conflicts.length > 0) return { kind: 'conflicted', onto, content: commit, conflicts }
+  if (conflicts.length > 0) return { kind: 'conflicted', onto, content: commit, conflicts, further }
   await bring(git, work, mirror, commit)
   const { passed, gate } = await parts.gate(commit, signal)
   if (!passed) return { kind: 'gate_failed', onto, content: commit, gate }

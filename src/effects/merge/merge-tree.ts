@@ -1,20 +1,27 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Git } from '../git/git.ts'
-import { type Conflict, type Hunk, readHunks } from './conflict.ts'
+import type { Repositories } from '../git/repositories.ts'
+import { inScratch } from '../git/scratch.ts'
+import { type Conflict, type FurtherConflicts, type Hunk, readHunks } from './conflict.ts'
+import { countMarked } from './marked-files.ts'
 
 /** What two commits come to together. In a conflict the tree has both sides, marked, in its files. */
 export interface MergedTree {
   readonly tree: string
   readonly conflicts: readonly Conflict[]
+  readonly further: FurtherConflicts
 }
 
-/** What of all conflicts fits an outcome; the files in the tree have everything. */
-const HUNKS_CHARS_MAX = 24_000
+/** What of all conflicts fits an outcome, as JSON; the files in the tree have everything. */
+const HUNKS_BYTES_MAX = 30_000
+const MESSAGES_BYTES_MAX = 12_000
+const NAMES_BYTES_MAX = 76_000
 const CONFLICTS_MAX = 100
 const MESSAGE_CHARS_MAX = 300
+
+const NONE: FurtherConflicts = { paths: [], count: 0, hunks: 0 }
 
 /**
  * Merges in memory: no file is touched, no driver runs, no attribute decides anything. What both
@@ -22,33 +29,63 @@ const MESSAGE_CHARS_MAX = 300
  */
 export async function mergeTrees(
   git: Git,
-  repository: string,
+  repositories: Repositories,
   target: string,
   story: string,
 ): Promise<MergedTree> {
   const config = ['-c', 'merge.conflictStyle=diff3', '-c', 'merge.directoryRenames=conflict']
   const flags = ['merge-tree', '--write-tree', '--messages', '-z', target, story]
-  const answer = await git.run([...config, ...flags], { repository, accept: [0, 1] })
+  const options = { repository: repositories.work, accept: [0, 1] }
+  const answer = await git.run([...config, ...flags], options)
   const fields = answer.stdout.toString().split('\0')
   const tree = fields[0] as string
-  if (answer.exitCode === 0) return { tree, conflicts: [] }
+  if (answer.exitCode === 0) return { tree, conflicts: [], further: NONE }
   const end = fields.indexOf('', 1)
   const stages = readStages(fields.slice(1, end))
   const messages = readMessages(fields.slice(end + 1))
+  const others = describeOthers(stages, messages)
+  const shown = [...stages].slice(0, CONFLICTS_MAX)
   const conflicts = [
-    ...(await describe(git, repository, stages, messages)),
-    ...describeOthers(stages, messages),
-  ]
+    ...(await describe(git, repositories, shown, messages)),
+    ...others.slice(0, CONFLICTS_MAX),
+  ].map(withinRoom(MESSAGES_BYTES_MAX))
   // What git could not merge is never taken for merged, whatever it says about it.
   if (conflicts.length === 0) throw new Error('git found a conflict and named none')
-  return { tree, conflicts }
+  const left = [...stages.keys()].slice(CONFLICTS_MAX)
+  const named = [...left, ...others.slice(CONFLICTS_MAX).map(({ path }) => path)]
+  const hunks = await countMarked(git, repositories.work, { tree, target }, left)
+  const entries = conflicts.map((conflict) => ({ ...conflict, message: '', hunks: [] }))
+  const room = NAMES_BYTES_MAX - bytesOf(entries)
+  return { tree, conflicts, further: { paths: fit(named, room), count: named.length, hunks } }
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}
+
+/** Leaves the messages out once they have become much: a path and a kind say the most. */
+function withinRoom(bytesMax: number): (conflict: Conflict) => Conflict {
+  let left = bytesMax
+  return (conflict) => {
+    left -= bytesOf(conflict.message)
+    return left < 0 ? { ...conflict, message: '' } : conflict
+  }
+}
+
+/** As many names as there is room for. */
+function fit(names: readonly string[], room: number): readonly string[] {
+  let left = room
+  const end = names.findIndex((name) => {
+    left -= bytesOf(name) + 1
+    return left < 0
+  })
+  return end < 0 ? names : names.slice(0, end)
 }
 
 /** Conflicts that are about no version of a file, such as a folder that went two ways. */
 function describeOthers(stages: Stages, messages: readonly Message[]): readonly Conflict[] {
   return messages
     .filter(({ kind, paths }) => isConflict(kind) && !paths.some((path) => stages.has(path)))
-    .slice(0, CONFLICTS_MAX)
     .map(({ kind, paths, text }) => ({
       path: paths[0] ?? '',
       kind: kindOf(kind, [], true),
@@ -102,20 +139,20 @@ function readMessages(fields: readonly string[]): readonly Message[] {
 
 async function describe(
   git: Git,
-  repository: string,
-  stages: Stages,
+  repositories: Repositories,
+  stages: readonly (readonly [string, ReadonlyMap<number, string>])[],
   messages: readonly Message[],
 ): Promise<readonly Conflict[]> {
-  let room = HUNKS_CHARS_MAX
+  let room = HUNKS_BYTES_MAX
   const conflicts: Conflict[] = []
-  for (const [path, blobs] of [...stages].slice(0, CONFLICTS_MAX)) {
+  for (const [path, blobs] of stages) {
     const about = messages.find(
       (message) => message.paths.includes(path) && isConflict(message.kind),
     )
-    const hunks = await hunksOf(git, repository, blobs)
+    const hunks = await hunksOf(git, repositories, blobs)
     const fitting: Hunk[] = []
     for (const hunk of hunks ?? []) {
-      room -= hunk.target.length + hunk.base.length + hunk.story.length
+      room -= bytesOf(hunk)
       if (room < 0) break
       fitting.push(hunk)
     }
@@ -146,18 +183,17 @@ function kindOf(
 /** Merged once more, with markers that no file can hold by chance; undefined for no text. */
 async function hunksOf(
   git: Git,
-  repository: string,
+  repositories: Repositories,
   blobs: ReadonlyMap<number, string>,
 ): Promise<readonly Hunk[] | undefined> {
   if (!blobs.has(2) || !blobs.has(3) || [...blobs.values()].includes('')) return []
-  const scratch = await mkdtemp(join(tmpdir(), 'slipway-merge-'))
-  try {
+  return inScratch(repositories, async (scratch) => {
     for (const stage of [1, 2, 3]) {
       const blob = blobs.get(stage)
       const content =
         blob === undefined
           ? Buffer.alloc(0)
-          : (await git.run(['cat-file', 'blob', blob], { repository })).stdout
+          : (await git.run(['cat-file', 'blob', blob], { repository: repositories.work })).stdout
       await writeFile(join(scratch, String(stage)), content)
     }
     const markerChars = 60 + (randomBytes(1)[0] as number)
@@ -168,7 +204,5 @@ async function hunksOf(
     const args = [...flags, target, base, story] as string[]
     const { exitCode, stdout } = await git.run(args, { accept })
     return exitCode === 255 ? undefined : readHunks(stdout.toString(), markerChars)
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
+  })
 }

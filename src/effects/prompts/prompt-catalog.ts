@@ -155,7 +155,14 @@ export const TASKS = {
   },
   'coordinator/review': {
     system: 'coordinator/review',
-    variables: { task: 'data', diff: 'data', proposal: 'data?', must_fix: 'data?', turns: 'text' },
+    variables: {
+      task: 'data',
+      diff: 'data',
+      tests: 'data?',
+      proposal: 'data?',
+      must_fix: 'data?',
+      turns: 'text',
+    },
   },
   'coordinator/test': {
     system: 'coordinator/test',

@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { resolveShown } from './hidden-folders.ts'
 import type { SandboxMount } from './sandbox.ts'
 import { isWithin } from './workspace-path.ts'
 
@@ -64,7 +65,7 @@ export async function makeView(machine: Machine, settings: ViewSettings): Promis
     ...machine.mounts,
     ...tools,
     ...settings.hiddenFolders.filter(isVisible).map(emptyFolder),
-    ...settings.mounts.map((mount) => shown(mount, settings)),
+    ...(await Promise.all(settings.mounts.map((mount) => shown(mount, settings)))),
     ...wayTo(workspace),
     { path: workspace, args: [access === 'write' ? '--bind' : '--ro-bind', workspace, workspace] },
     ...(await surveyGit(workspace)),
@@ -94,16 +95,12 @@ function readOnly(path: string, source = path): Mount {
   return { path, args: ['--ro-bind', source, path] }
 }
 
-function shown({ outside, inside, access }: SandboxMount, settings: ViewSettings): Mount {
-  if (holdsForbidden(settings, outside)) {
-    throw new Error(`${outside} holds what a sandbox must hide, and cannot be shown`)
-  }
-  return { path: inside, args: [access === 'write' ? '--bind' : '--ro-bind', outside, inside] }
-}
-
-/** Whether a home, the state folder or the workspace is below a path, or is it. */
-function holdsForbidden({ hiddenFolders, workspace }: ViewSettings, path: string): boolean {
-  return [...hiddenFolders, workspace].some((folder) => isWithin(path, folder))
+async function shown(
+  { outside, inside, access }: SandboxMount,
+  { hiddenFolders: hidden, workspace }: ViewSettings,
+): Promise<Mount> {
+  const source = await resolveShown(outside, { hidden, workspace }, 'shown')
+  return { path: inside, args: [access === 'write' ? '--bind' : '--ro-bind', source, inside] }
 }
 
 function emptyFolder(path: string): Mount {
@@ -143,20 +140,24 @@ export function surveyMachine(): Machine {
 
 /** The folders of tools outside the system's, that of the running Node among them. */
 async function surveyTools(settings: ViewSettings): Promise<Mount[]> {
-  const isForbidden = (path: string) => holdsForbidden(settings, path)
+  const { hiddenFolders: hidden, workspace } = settings
+  const resolveTools = (folder: string) =>
+    resolveShown(folder, { hidden, workspace }, 'a tool folder')
   const node = await realpath(process.execPath)
   const prefix = dirname(dirname(node))
-  const ownFolder = basename(dirname(node)) === 'bin' && !isForbidden(prefix) ? prefix : node
-  const wanted = [ownFolder, ...settings.toolFolders.map((folder) => resolve(folder))]
-  for (const folder of wanted.filter(isForbidden)) {
-    throw new Error(`${folder} holds what a sandbox must hide, and cannot be a tool folder`)
-  }
-  for (const folder of settings.toolFolders) {
+  const isPrefix = basename(dirname(node)) === 'bin'
+  const ownFolder = isPrefix ? await resolveTools(prefix).catch(() => node) : node
+  const mounts: Mount[] = []
+  for (const folder of [ownFolder, ...settings.toolFolders]) {
+    const source = await resolveTools(folder)
     await stat(folder).catch(() => {
       throw new Error(`the tool folder ${folder} does not exist`)
     })
+    // Under its own name, and where the links to it lead that are seen inside.
+    const names = new Set([resolve(folder), source])
+    for (const path of names) if (!isOfSystem(path)) mounts.push(readOnly(path, source))
   }
-  return wanted.filter((path) => !isOfSystem(path)).map((path) => readOnly(path))
+  return mounts
 }
 
 /** A mount of its own: a folder that only holds one can be moved away, and another put there. */

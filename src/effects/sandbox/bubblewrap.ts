@@ -1,10 +1,10 @@
 import { readFile, realpath, writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { Processes } from '../process/processes.ts'
 import { BubblewrapSandbox, insideIds, LAUNCH_ENVIRONMENT, SEPARATE } from './bubblewrap-sandbox.ts'
 import { type Machine, makeView, PRIVATE_HOME, surveyMachine } from './bubblewrap-view.ts'
 import { type Cgroups, openCgroups } from './cgroup.ts'
+import { findHidden } from './hidden-folders.ts'
 import { openNamespaces } from './namespaces.ts'
 import { prepareOwnFolder } from './own-folder.ts'
 import {
@@ -66,13 +66,6 @@ export async function openBubblewrap(
     failures.push(failure)
   }
   throw new Error([...new Set(failures)].join('; '))
-}
-
-/** The user's home and the state folder, by every name. */
-async function findHidden(stateFolder: string): Promise<readonly string[]> {
-  const folders = [homedir(), stateFolder]
-  const real = folders.map((folder) => realpath(folder).catch(() => folder))
-  return [...new Set([...folders, ...(await Promise.all(real))])]
 }
 
 async function askHelp(processes: Processes): Promise<string> {

@@ -7,6 +7,9 @@ const CONTROLLERS = ['memory', 'pids'] as const
 const REMOVAL_MS_MAX = 2_000
 const OWN_PREFIX = `slipway.${PROCESS_NAME}.`
 
+/** How many groups this process has made, for whatever state folder: their names are in one place. */
+let count = 0
+
 type Controller = (typeof CONTROLLERS)[number]
 
 /** Bounds that the kernel keeps for all processes of a group. */
@@ -38,7 +41,6 @@ export interface Cgroups {
 export async function openCgroups(notesFolder: string): Promise<Cgroups | undefined> {
   const parents = await findParents()
   if (CONTROLLERS.some((controller) => !parents.has(controller))) return undefined
-  let count = 0
   const cgroups: Cgroups = {
     async open(limits) {
       count += 1

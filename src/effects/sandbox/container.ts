@@ -6,6 +6,7 @@ import { PRIVATE_HOME } from './bubblewrap-view.ts'
 import { type Engine, openEngine } from './container-engine.ts'
 import { ContainerSandbox, FIRST_PROCESS, removeContainer } from './container-sandbox.ts'
 import { sandboxEnvironment } from './environment.ts'
+import { findHidden, resolveShown } from './hidden-folders.ts'
 import { prepareOwnFolder } from './own-folder.ts'
 import {
   DEFAULT_LIMITS,
@@ -71,7 +72,7 @@ async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<San
   const names = wayOut ? [`${name}-out`, name] : [name]
   try {
     const place = ['--detach', '--network', 'none', '--workdir', workspace]
-    const mounts = await mountsOf(wanted)
+    const mounts = await mountsOf(wanted, settings.stateFolder)
     await engine.call([
       ...runLine(ground, wanted, name),
       ...place,
@@ -125,18 +126,23 @@ function program({ image }: ContainerSettings, argv: readonly [string, ...string
   return ['--entrypoint', file, image, ...args]
 }
 
-async function mountsOf({
-  workspace,
-  access,
-  mounts = [],
-}: SandboxSettings): Promise<readonly string[]> {
+async function mountsOf(
+  { workspace, access, mounts = [] }: SandboxSettings,
+  stateFolder: string,
+): Promise<readonly string[]> {
   const git = join(workspace, '.git')
   const found = await lstat(git).catch(() => undefined)
   if (found?.isSymbolicLink()) throw new Error(`${git} is a link, which nothing can protect`)
+  const hidden = await findHidden(stateFolder)
+  const others: SandboxMount[] = []
+  for (const wanted of mounts) {
+    const outside = await resolveShown(wanted.outside, { hidden, workspace }, 'shown')
+    others.push({ ...wanted, outside })
+  }
   return [
     ...mount({ outside: workspace, inside: workspace, access }),
     ...(found === undefined ? [] : mount({ outside: git, inside: git, access: 'read' })),
-    ...mounts.flatMap(mount),
+    ...others.flatMap(mount),
   ]
 }
 

@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** In the names of what this process makes for a while; its number may have been another's before. */
@@ -11,15 +12,31 @@ const TEMPORARY = /^(?:home|proxy|trial)-([0-9a-f]{12})-/
 export async function prepareOwnFolder(stateFolder: string): Promise<string> {
   const folder = join(stateFolder, 'sandbox')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  for (const name of await readdir(folder)) {
-    const owner = TEMPORARY.exec(name)?.[1]
-    if (owner === undefined || owner === PROCESS_NAME) continue
-    await rm(join(folder, name), { recursive: true, force: true })
-  }
+  await removeLeft(folder, TEMPORARY)
+  await removeLeft(tmpdir(), new RegExp(`^${shortPrefix(folder)}([0-9a-f]{12})-`))
   return folder
+}
+
+/** Removes what other processes have left: only one works with a state folder at a time. */
+async function removeLeft(folder: string, pattern: RegExp): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const owner = pattern.exec(name)?.[1]
+    if (owner === undefined || owner === PROCESS_NAME) continue
+    await rm(join(folder, name), { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+/** In the machine's folder for temporary files, what belongs to a state folder is known by this. */
+function shortPrefix(folder: string): string {
+  return `slipway-${createHash('sha256').update(folder).digest('hex').slice(0, 8)}-`
 }
 
 /** A new folder that the next process removes if this one does not. */
 export function makeTemporary(folder: string, kind: 'home' | 'proxy' | 'trial'): Promise<string> {
   return mkdtemp(join(folder, `${kind}-${PROCESS_NAME}-`))
+}
+
+/** The same where the path of the folder is too long for what is to be in it. */
+export function makeTemporaryElsewhere(folder: string): Promise<string> {
+  return mkdtemp(join(tmpdir(), `${shortPrefix(folder)}${PROCESS_NAME}-`))
 }

@@ -1,9 +1,8 @@
-import { mkdtemp, rm, rmdir } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Ended } from '../process/command.ts'
 import { openEgressProxy } from './egress-proxy.ts'
-import { makeTemporary } from './own-folder.ts'
+import { makeTemporary, makeTemporaryElsewhere } from './own-folder.ts'
 import { openPortDoor } from './port-door.ts'
 import type { SandboxMount, SandboxSettings } from './sandbox.ts'
 
@@ -112,5 +111,5 @@ export async function makeSocketFolder(ownFolder: string): Promise<string> {
   const folder = await makeTemporary(ownFolder, 'proxy')
   if (Buffer.byteLength(join(folder, LONGEST_SOCKET)) <= SOCKET_PATH_BYTES_MAX) return folder
   await rmdir(folder)
-  return mkdtemp(join(tmpdir(), 'slipway-proxy-'))
+  return makeTemporaryElsewhere(ownFolder)
 }

@@ -33,6 +33,42 @@ const script = (test: unknown, more: object = {}) => JSON.stringify({ scripts: {
 const UNITTEST = 'import unittest\n\nclass T(unittest.TestCase): pass\n'
 const PYTEST = 'import pytest\n'
 
+describe('a command is known to report its tests', () => {
+  const npm = (scripts: object): Files => ({ 'package.json': JSON.stringify({ scripts }) })
+  test.each<[Files, boolean]>([
+    [npm({ test: 'node --test' }), true],
+    [npm({ test: 'tsc && node --import tsx --test src/' }), true],
+    [npm({ test: 'vitest run --coverage' }), true],
+    [npm({ test: 'npm run lint && npm run test:unit', 'test:unit': 'c8 mocha' }), true],
+    [npm({ test: 'pnpm check', check: 'yarn test' }), false],
+    [npm({ test: 'npx playwright test' }), true],
+    [npm({ test: './node_modules/.bin/jest' }), true],
+    [npm({ test: 'node --eval 0' }), false],
+    [npm({ test: 'node --test-like x' }), false],
+    [npm({ test: 'javac jest.config.js' }), false],
+    [{ Makefile: 'test: build\n\t@pytest -q\n' }, true],
+    [{ Makefile: 'test: ; go test ./...\n' }, true],
+    [{ Makefile: 'test:\n\t./check.sh\n\nother:\n\tpytest\n' }, false],
+    [{ 'pytest.ini': '' }, true],
+    [{ 'go.mod': '' }, true],
+    [{ 'Cargo.toml': '' }, true],
+    [{ 'pom.xml': '' }, true],
+    [{ 'build.gradle': '' }, true],
+    [{ 'a.csproj': '' }, true],
+    [{ 'mix.exs': '' }, true],
+    [{ '.rspec': '' }, true],
+    [{ 'phpunit.xml': '' }, true],
+    [{ 't/a.t': '' }, true],
+    [{ 'deno.json': '{}' }, true],
+    [{ 'deno.json': '{"tasks":{"test":"./run"}}' }, false],
+    [{ 'composer.json': '{"scripts":{"test":["phpunit"]}}' }, true],
+    [{ 'Package.swift': '' }, false],
+  ])('%j: %s', async (files, reports) => {
+    const { commands } = await detect(files)
+    expect(commands.map((command) => command.reports === true)).toEqual([reports])
+  })
+})
+
 describe('a repository is tested by', () => {
   test.each<[string, Files, string[]]>([
     ['nothing', {}, []],

@@ -9,6 +9,7 @@ import { perl } from './ecosystems/perl.ts'
 import { php } from './ecosystems/php.ts'
 import { python } from './ecosystems/python.ts'
 import { ruby } from './ecosystems/ruby.ts'
+import { namesRunner } from './ecosystems/script.ts'
 import { singleFile } from './ecosystems/single-file.ts'
 import type { TestCommand } from './test-result.ts'
 import { type Remark, WorkspaceFiles } from './workspace-files.ts'
@@ -41,6 +42,11 @@ export interface DetectedCommands {
 export async function detectTestCommands(workspace: string): Promise<DetectedCommands> {
   const files = new WorkspaceFiles(workspace)
   const commands: TestCommand[] = []
-  for (const ecosystem of ECOSYSTEMS) commands.push(...(await ecosystem(files)))
+  for (const ecosystem of ECOSYSTEMS) {
+    for (const { script, ...command } of await ecosystem(files)) {
+      const text = script ?? command.argv.join(' ')
+      commands.push(namesRunner(text) ? { ...command, reports: true } : command)
+    }
+  }
   return { commands, remarks: files.remarks }
 }

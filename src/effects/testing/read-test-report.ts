@@ -1,6 +1,7 @@
 import { ava } from './reports/ava.ts'
 import { bun } from './reports/bun.ts'
 import { cargo } from './reports/cargo.ts'
+import { ctest } from './reports/ctest.ts'
 import { deno } from './reports/deno.ts'
 import { dotnet } from './reports/dotnet.ts'
 import { exunit } from './reports/exunit.ts'
@@ -14,6 +15,7 @@ import { noTarget } from './reports/no-target.ts'
 import { nodeTap } from './reports/node-tap.ts'
 import { nodeTest } from './reports/node-test.ts'
 import { phpunit } from './reports/phpunit.ts'
+import { playwright } from './reports/playwright.ts'
 import { prove } from './reports/prove.ts'
 import { pytest } from './reports/pytest.ts'
 import { countTests, type Printed, type ReportReader, sumCounts } from './reports/report.ts'
@@ -47,6 +49,8 @@ const READERS: readonly ReportReader[] = [
   deno,
   bun,
   exunit,
+  ctest,
+  playwright,
   noTarget,
 ]
 

@@ -74,10 +74,10 @@ describe('an input', () => {
     ['with a relative workspace', { workspace: 'a' }],
     ['with a NUL', { workspace: '/a\0b' }],
     ['with commands that are no list', { workspace: '/', commands: {} }],
-    ['with too many commands', { workspace: '/', commands: Array(17).fill({ argv: ['a'] }) }],
+    ['with too many commands', { workspace: '/', commands: Array(33).fill({ argv: ['a'] }) }],
     [
       'with a command that is too long',
-      { workspace: '/', commands: [{ argv: ['a'.repeat(5_000)] }] },
+      { workspace: '/', commands: [{ argv: ['a'.repeat(9_000)] }] },
     ],
     ['with a command line', { workspace: '/', commands: ['npm test'] }],
     ['with an empty argv', { workspace: '/', commands: [{ argv: [] }] }],

@@ -48,8 +48,9 @@ export interface RunTestsParts {
   readonly secrets: readonly string[]
 }
 
-const COMMANDS_MAX = 16
-const ARGV_BYTES_MAX = 4_096
+/** Those that are configured, and those that a tester names besides. */
+const COMMANDS_MAX = 32
+const ARGV_BYTES_MAX = 8_192
 const REMARKS_MAX = 10
 const REMARK_BYTES_MAX = 200
 const VALUE_BYTES_MAX = 60_000

@@ -24,7 +24,10 @@ export interface TestRun {
   /** The most that is kept of each stream of a command. */
   readonly outputBytesMax: number
   readonly signal?: AbortSignal
-  /** Whether exit code 0 is not enough: some runner's report must say that tests were executed. */
+  /**
+   * Whether exit code 0 is not enough for any command: some runner's report must say that tests were
+   * executed. Commands that are known to report need one in any case.
+   */
   readonly requireReport?: boolean
   /** Values that are blacked out in whatever is kept, besides what looks like a secret. */
   readonly secrets?: readonly string[]
@@ -83,7 +86,8 @@ async function runCommand(run: TestRun, command: TestCommand, leftMs: number): P
   const complete = ended.droppedBytes === 0
   const report = readTestReport({ text, complete, argv, exitCode: ended.exitCode })
   const evidence = evidenceOf(ended, report)
-  const code = judge(ended, report, text, run.requireReport === true && evidence === 'exit_code')
+  const needsReport = run.requireReport === true || command.reports === true
+  const code = judge(ended, report, text, needsReport && evidence === 'exit_code')
   const share = run.commands.length
   const result: CommandResult = {
     argv,

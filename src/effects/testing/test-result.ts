@@ -7,6 +7,8 @@ export type TestCommand = {
   readonly cwd?: string
   /** Who or what said so: a file of the repository, or the configuration. */
   readonly reason: string
+  /** Whether its runner is one whose report is read: without a report, no test has run. */
+  readonly reports?: boolean
 }
 
 /** How many tests there were. `executed` is those that passed and those that failed. */

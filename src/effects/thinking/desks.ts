@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { OutputFiles } from '../tools/output-files.ts'
 import type { ToolContext } from '../tools/tool.ts'
@@ -10,7 +10,7 @@ type Desk = Omit<ToolContext, 'signal'>
 /** What desks are made of. */
 export interface DeskParts {
   /** The folder of a workspace; undefined when there is none. */
-  findFolder(owner: Owner): Promise<string | undefined>
+  findFolder(owner: Owner): string | undefined
   openSandbox(folder: string, access: 'read' | 'write'): Promise<Sandbox>
   /** Where long output of a run is kept. */
   outputsOf(run: string): OutputFiles
@@ -51,7 +51,7 @@ export function openDesks(parts: DeskParts): Desks {
 
   const take = async (folder: string, access: 'read' | 'write'): Promise<Sandbox> => {
     const key = `${access} ${folder}`
-    const { ino: inode } = await stat(folder)
+    const { ino: inode } = statSync(folder)
     const known = open.get(key)
     if (known !== undefined && known.inode !== inode) await put(known)
     const found = open.get(key)
@@ -66,7 +66,7 @@ export function openDesks(parts: DeskParts): Desks {
 
   return {
     async at(owner, access) {
-      const folder = await parts.findFolder(owner)
+      const folder = parts.findFolder(owner)
       if (folder === undefined) return undefined
       const sandbox = await take(folder, access)
       const desk: Desk = {
@@ -80,7 +80,7 @@ export function openDesks(parts: DeskParts): Desks {
     },
 
     async clear(owner) {
-      const folder = await parts.findFolder(owner)
+      const folder = parts.findFolder(owner)
       const concerned = [...open.values()].filter((desk) => desk.folder === folder)
       await Promise.all(concerned.map(put))
     },

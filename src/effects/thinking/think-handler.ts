@@ -23,6 +23,7 @@ import { type Toolbox, toolboxOf } from '../tools/toolbox.ts'
 import type { Owner } from '../workspace/place.ts'
 import { type CompactionWords, summedUp, toBeSummed } from './compaction.ts'
 import { callKey, collectReply, type Reply } from './reply.ts'
+import { asSpokenEnding } from './spoken-ending.ts'
 import type { Conversation, Transcripts } from './transcript.ts'
 
 /** A brain under the name by which agents ask for it. */
@@ -51,7 +52,7 @@ export interface ThinkParts {
   /** The words of the loop itself. */
   wordsOf(note: Note, endsWith: readonly string[]): string
   readonly compaction: CompactionWords
-  findFolder(owner: Owner): Promise<string | undefined>
+  findFolder(owner: Owner): string | undefined
   /** Stores a workspace as it is. Never rejects: what cannot be stored is noticed by who needs it. */
   checkpoint(owner: Owner): Promise<void>
   /** Values that no model may see and nobody may store. */
@@ -60,6 +61,9 @@ export interface ThinkParts {
   /** Told what a brain says as it says it, for those who watch. */
   readonly onEvent?: (effect: string, event: BrainEvent) => void
 }
+
+/** Starting git takes us milliseconds, in which no request leaves; no model answers sooner. */
+const STORE_AFTER_MS = 10
 
 /** Longer than the clocks of any brain: they end a turn, not this. */
 const TIMEOUT_MS = 10_800_000
@@ -88,19 +92,24 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
       // Awaited after the turn; a rejection before that is nobody's yet.
       begun.catch(() => {})
       const turn = { ...prepared.turn, attempt }
+      const work = workOf(parts, prepared.toolbox, request)
+      // An agent with hands works from its first event on.
+      if (named.isAgent) await work.store()
       const onEvent = parts.onEvent && ((event: BrainEvent) => parts.onEvent?.(id, event))
-      // What the last turn did is stored while the next one is thought.
-      const stored = storeWork(parts, prepared.toolbox, request)
+      // What the last turn did is stored while the next one is thought, and not before it is asked for.
+      const soon = setTimeout(() => work.store(), STORE_AFTER_MS)
       const said = await collectReply(named.brain, turn, context.signal, onEvent)
-      await stored
-      // An agent with hands has worked meanwhile.
-      if (named.isAgent) await storeWork(parts, prepared.toolbox, request)
-      const reply = checked(request.purpose === 'summary' ? asSummary(said) : said)
+      clearTimeout(soon)
+      await work.store()
+      if (named.isAgent) await workOf(parts, prepared.toolbox, request).store()
+      const reply = checked(completed(said, prepared, request))
       const usage = usageOf(turn, reply)
       const spent = addUsage(usage, lost.get(id))
       // What has cost something is paid for, and asked for again, before it is tried again.
       const isPaidAgain = tokenCount(usage) > 0 && request.breakages < BREAKAGES_MAX
-      const again = isPaidAgain ? abortOf(reply.failure) : retryOf(reply.failure, parts.secrets)
+      const again = isPaidAgain
+        ? abortOf(reply.failure)
+        : retryOf(reply.failure, request, parts.secrets)
       if (again !== undefined) {
         lost.set(id, spent)
         return again
@@ -121,12 +130,20 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
   }
 }
 
-async function storeWork(
+/** What was done in the workspace so far; however often it is stored, it is stored once. */
+function workOf(
   { checkpoint }: ThinkParts,
   { access }: Toolbox,
   { workspace, transcript }: ThinkInput,
-): Promise<void> {
-  if (access === 'write' && workspace !== null && transcript !== null) await checkpoint(workspace)
+): { store(): Promise<void> } {
+  const isNew = access !== 'write' || workspace === null || transcript === null
+  let stored: Promise<void> | undefined
+  return {
+    store() {
+      stored ??= isNew ? Promise.resolve() : checkpoint(workspace)
+      return stored
+    },
+  }
 }
 
 /** How often a turn that broke off is paid for again before the provider counts as out. */
@@ -142,6 +159,13 @@ function checked(reply: Reply): Reply {
   if (reply.calls.every(({ id }) => id.length <= CALL_ID_CHARS_MAX)) return reply
   const failure = { kind: 'invalid_output', message: 'the id of a call is too long' } as const
   return { ...reply, calls: [], finish: 'failed', failure }
+}
+
+/** A reply as what the turn was for: a summary, or something to act on. */
+function completed(said: Reply, { toolbox, turn }: Prepared, { purpose }: ThinkInput): Reply {
+  return purpose === 'summary'
+    ? asSummary(said)
+    : asSpokenEnding(said, toolbox, turn.messages.length)
 }
 
 /** A summary that says nothing would lose everything. */
@@ -166,7 +190,7 @@ async function prepare(
 ): Promise<Prepared> {
   const { task, state, story, workspace, transcript, notes, turn: number, purpose } = request
   const toolbox = toolboxOf(task, { further: parts.furtherTools, withheld: request.withheld })
-  const folder = workspace === null ? undefined : await parts.findFolder(workspace)
+  const folder = workspace === null ? undefined : parts.findFolder(workspace)
   const conversation =
     transcript === null
       ? await open(parts, request, toolbox, folder, blobs)
@@ -223,13 +247,17 @@ function abortOf(failure: BrainFailure | null): Attempt | undefined {
 }
 
 /** Undefined when the turn came to something that the agent is to know, be it a failure. */
-function retryOf(failure: BrainFailure | null, secrets: readonly string[]): Attempt | undefined {
+function retryOf(
+  failure: BrainFailure | null,
+  { isToldOfRefusal }: ThinkInput,
+  secrets: readonly string[],
+): Attempt | undefined {
   if (failure === null) return undefined
   const { kind, retryAfterMs } = failure
   const message = redact(failure.message, secrets)
   const policy = FAILURE_POLICY[kind]
   if (kind === 'aborted') return failed(kind, message, 'later')
-  if (policy === 'suspend') return failed(kind, message, 'restored')
+  if (policy === 'suspend') return isToldOfRefusal ? undefined : failed(kind, message, 'restored')
   if (policy !== 'retry_then_suspend') return undefined
   const error: AttemptError = { code: kind, message, retry: 'later' }
   return { ok: false, error: retryAfterMs === undefined ? error : { ...error, retryAfterMs } }
@@ -244,9 +272,7 @@ async function begin(
 ): Promise<Transcript> {
   const { system, tools, messages } = conversation
   const opening = { opening: { system, tools }, messages }
-  const begun = transcript ?? (await transcripts.add(blobs, null, opening))
-  await transcripts.settle(blobs, begun)
-  return begun
+  return transcripts.settle(blobs, transcript ?? (await transcripts.add(blobs, null, opening)))
 }
 
 /** Keeps what was said; for a summary, the conversation that goes on with it. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EffectHandler } from '../../runtime/effect-handler.ts'
 import type { BrainEvent } from '../brains/brain.ts'
@@ -11,7 +12,7 @@ import type { TestCommand } from '../testing/test-result.ts'
 import { openOutputFiles } from '../tools/output-files.ts'
 import type { Tool } from '../tools/tool.ts'
 import { readDiff } from '../workspace/diff.ts'
-import type { Owner } from '../workspace/place.ts'
+import { type Owner, placeOf } from '../workspace/place.ts'
 import type { Workspaces } from '../workspace/workspaces.ts'
 import { type Desks, openDesks } from './desks.ts'
 import { type NamedBrain, thinkHandler } from './think-handler.ts'
@@ -32,6 +33,10 @@ export interface ThinkingSettings {
   readonly hosts?: readonly string[]
   /** As configured; found by looking at the workspace when absent. */
   readonly testCommands?: readonly TestCommand[]
+  /** For all test commands together, as for the gate. */
+  readonly testTimeoutMs: number
+  /** Whether exit code 0 is not enough, as for the gate. */
+  readonly requireReport?: boolean
   /** Tools of the user's own servers. */
   readonly furtherTools?: readonly Tool[]
   /** Values that no model may see and nobody may store. */
@@ -50,11 +55,11 @@ export interface ThinkingEffects {
 }
 
 const ATTEMPTS_MAX = 5
-const TESTS_TIMEOUT_MS = 1_800_000
 const TESTS_OUTPUT_BYTES_MAX = 1_000_000
 
 export function openThinking(settings: ThinkingSettings): ThinkingEffects {
-  const { isolation, workspaces, secrets, hosts = [], furtherTools = [], onEvent } = settings
+  const { isolation, workspaces, secrets, stateFolder } = settings
+  const { hosts = [], furtherTools = [], onEvent } = settings
   const transcripts = new Transcripts()
   const desks = setDesks(settings)
   const think = thinkHandler({
@@ -68,7 +73,7 @@ export function openThinking(settings: ThinkingSettings): ThinkingEffects {
     },
     wordsOf: noteWords,
     compaction: COMPACTION_WORDS,
-    findFolder: async (owner) => (await workspaces.find(owner))?.folder,
+    findFolder: (owner) => folderOf(stateFolder, owner),
     checkpoint: (owner) =>
       workspaces.checkpoint(owner).then(
         () => {},
@@ -88,11 +93,17 @@ export function openThinking(settings: ThinkingSettings): ThinkingEffects {
   return { handlers: { think, use_tools }, desks, close: () => desks.close() }
 }
 
+/** The folder of a workspace that is there. Looked at directly, since every turn does it twice. */
+function folderOf(stateFolder: string, owner: Owner): string | undefined {
+  const { folder } = placeOf(stateFolder, owner)
+  return existsSync(folder) ? folder : undefined
+}
+
 function setDesks(settings: ThinkingSettings): Desks {
   const { git, repositories, workspaces, isolation, stateFolder, secrets } = settings
   const hosts = settings.hosts ?? []
   return openDesks({
-    findFolder: async (owner) => (await workspaces.find(owner))?.folder,
+    findFolder: (owner) => folderOf(stateFolder, owner),
     openSandbox: (workspace, access) => isolation.open({ workspace, access, hosts }),
     outputsOf: (run) => openOutputFiles(join(stateFolder, 'outputs', run), secrets),
     async readDiff(owner: Owner, path) {
@@ -102,9 +113,9 @@ function setDesks(settings: ThinkingSettings): Desks {
     },
     async runTests(folder, sandbox, signal) {
       const commands = settings.testCommands ?? (await detectTestCommands(folder)).commands
-      const outputBytesMax = TESTS_OUTPUT_BYTES_MAX
-      const timeoutMs = TESTS_TIMEOUT_MS
-      return runTests({ sandbox, commands, timeoutMs, outputBytesMax, signal, secrets })
+      const { testTimeoutMs: timeoutMs, requireReport = false } = settings
+      const rules = { timeoutMs, requireReport, outputBytesMax: TESTS_OUTPUT_BYTES_MAX }
+      return runTests({ sandbox, commands, signal, secrets, ...rules })
     },
   })
 }

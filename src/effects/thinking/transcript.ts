@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Tail, Transcript } from '../../agents/thinking/outcomes.ts'
+import type { PartRef, Transcript } from '../../agents/thinking/outcomes.ts'
 import type { BlobRef } from '../../agents/values.ts'
 import type { BlobStore } from '../../runtime/blobs.ts'
 import type { Message, ToolCall, ToolDefinition, ToolResult } from '../brains/brain.ts'
@@ -26,50 +26,61 @@ const TRAVELLING_CHARS_MAX = 4_096
 
 const REMEMBERED_BYTES_MAX = 64 * 1024 * 1024
 
+/** How long a disk that is full is waited for: what was paid for would be paid for again. */
+const PUT_TRIES_MAX = 60
+const PUT_DELAY_MS = 1_000
+
 /** Reads and writes conversations, and remembers parts, since each turn needs all those before. */
 export class Transcripts {
   readonly #parts = new Map<string, { readonly part: Part; readonly bytes: number }>()
   #bytes = 0
 
-  /**
-   * Adds a part at the end of a conversation, or begins one. A short part is not kept yet: `settle`
-   * does that, and has to be done before the next part is added.
-   */
+  /** Adds a part at the end of a conversation, or begins one. A short part only travels along. */
   async add(
     blobs: BlobStore,
-    transcript: Transcript | null,
+    before: Transcript | null,
     part: Omit<Part, 'before'>,
   ): Promise<Transcript> {
-    const whole: Part = transcript === null ? part : { before: plain(transcript.tail), ...part }
+    const whole: Part = before === null ? part : { before: plain(before.tail), ...part }
     const text = JSON.stringify(whole)
     const isShort = text.length <= TRAVELLING_CHARS_MAX
-    const ref = isShort ? refOf(text) : await blobs.put(text)
+    const ref = isShort ? refOf(text) : await put(blobs, text)
     this.#remember(ref, whole)
-    const { parts, bytes } = transcript ?? { parts: 0, bytes: 0 }
-    const tail: Tail = isShort ? { ...ref, text } : ref
-    return { tail, parts: parts + 1, bytes: bytes + ref.bytes }
+    const tail: PartRef = isShort ? { ...ref, text } : ref
+    if (before === null) return { tail, travelling: [], parts: 1, bytes: ref.bytes }
+    const earlier = travellingOf(before)
+    const chars = [...earlier, tail].reduce((sum, { text = '' }) => sum + text.length, 0)
+    const mayTravel = chars <= TRAVELLING_CHARS_MAX
+    if (!mayTravel) await this.settle(blobs, before)
+    return {
+      tail,
+      travelling: mayTravel ? earlier : [],
+      parts: before.parts + 1,
+      bytes: before.bytes + ref.bytes,
+    }
   }
 
-  /** Keeps the last part, if it only travels along so far. */
-  async settle(blobs: BlobStore, transcript: Transcript | null): Promise<void> {
-    const text = transcript?.tail.text
-    if (text !== undefined) await blobs.put(text)
+  /** Keeps what only travels along so far; the same conversation without it. */
+  async settle(blobs: BlobStore, transcript: Transcript): Promise<Transcript> {
+    for (const { text } of travellingOf(transcript)) if (text !== undefined) await put(blobs, text)
+    return { ...transcript, tail: plain(transcript.tail), travelling: [] }
   }
 
-  async readPart(blobs: BlobStore, { sha256, bytes, text }: Tail): Promise<Part> {
-    const known = this.#parts.get(sha256)
+  /** One part of a conversation, which may only travel along with it. */
+  async readPart(blobs: BlobStore, transcript: Transcript, ref: BlobRef): Promise<Part> {
+    const known = this.#parts.get(ref.sha256)
     if (known !== undefined) return known.part
-    const ref = { sha256, bytes }
-    const stored = text ?? Buffer.from(await blobs.get(ref)).toString()
+    const found = travellingOf(transcript).find(({ sha256 }) => sha256 === ref.sha256)
+    const stored = found?.text ?? Buffer.from(await blobs.get(plain(ref))).toString()
     const part: Part = JSON.parse(stored)
-    this.#remember(ref, part)
+    this.#remember(plain(ref), part)
     return part
   }
 
-  async read(blobs: BlobStore, { tail }: Transcript): Promise<Conversation> {
+  async read(blobs: BlobStore, transcript: Transcript): Promise<Conversation> {
     const parts: Part[] = []
-    for (let ref: Tail | undefined = tail; ref !== undefined; ) {
-      const part: Part = await this.readPart(blobs, ref)
+    for (let ref: BlobRef | undefined = transcript.tail; ref !== undefined; ) {
+      const part: Part = await this.readPart(blobs, transcript, ref)
       parts.push(part)
       ref = part.before
     }
@@ -91,7 +102,23 @@ export class Transcripts {
   }
 }
 
-function plain({ sha256, bytes }: Tail): BlobRef {
+/** The parts that are not kept yet, the oldest first. */
+function travellingOf({ tail, travelling }: Transcript): readonly PartRef[] {
+  return tail.text === undefined ? travelling : [...travelling, tail]
+}
+
+async function put(blobs: BlobStore, text: string): Promise<BlobRef> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await blobs.put(text)
+    } catch (error) {
+      if (tries >= PUT_TRIES_MAX) throw error
+      await new Promise((resolve) => setTimeout(resolve, PUT_DELAY_MS))
+    }
+  }
+}
+
+function plain({ sha256, bytes }: BlobRef): BlobRef {
   return { sha256, bytes }
 }
 

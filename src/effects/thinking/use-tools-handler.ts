@@ -31,9 +31,6 @@ const TIMEOUT_MS = 7_200_000
 /** What a state is ended with has to fit a journal row. */
 const ENDING_CHARS_MAX = 200_000
 
-const KEEP_TRIES_MAX = 60
-const KEEP_DELAY_MS = 1_000
-
 const EDITING = new Set(EDIT_TOOLS.map(({ name }) => name))
 
 /** Carries out `use_tools`: calls of one reply, whose results become a part of the conversation. */
@@ -77,9 +74,7 @@ async function useTools(
   context: ToolContext,
   { blobs }: EffectContext,
 ): Promise<Attempt> {
-  const settled = settling(parts, transcript, blobs)
-  const isTail = transcript.tail.sha256 === reply.sha256
-  const { messages } = await parts.transcripts.readPart(blobs, isTail ? transcript.tail : reply)
+  const { messages } = await parts.transcripts.readPart(blobs, transcript, reply)
   const made = messages.flatMap((message) =>
     message.role === 'assistant' ? message.toolCalls : [],
   )
@@ -96,36 +91,12 @@ async function useTools(
       carriedOut.find(({ id }) => id === call.id) ??
       (isTooLate(call) ? tooLate(call, endsWith) : adviseOn(parts, call)),
   )
-  const failure = await settled
-  return failure ?? keep(parts, transcript, answers.map(withinRow), blobs)
+  return keep(parts, transcript, answers.map(withinRow), blobs)
 }
 
 function tooLate({ id, name }: ToolCall, endsWith: readonly string[]): AnsweredCall {
   const text = `${name} was not run: in the last turn only ${endsWith.join(' or ')} could be called`
   return { id, name, ...refused(text) }
-}
-
-/**
- * Keeps what was said so far while the tools work. Never rejects. A disk that is full is waited for
- * here: to give up and come again would carry the calls out twice.
- */
-async function settling(
-  { transcripts }: UseToolsParts,
-  transcript: Transcript,
-  blobs: EffectContext['blobs'],
-): Promise<Attempt | undefined> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await transcripts.settle(blobs, transcript)
-      return undefined
-    } catch (error) {
-      const message = String(error).slice(0, 500)
-      if (tries >= KEEP_TRIES_MAX) {
-        return { ok: false, error: { code: 'not_kept', message, retry: 'never' } }
-      }
-      await new Promise((resolve) => setTimeout(resolve, KEEP_DELAY_MS))
-    }
-  }
 }
 
 function adviseOn({ adviceFor }: UseToolsParts, { id, name }: ToolCall): AnsweredCall {

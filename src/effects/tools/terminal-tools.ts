@@ -1,9 +1,27 @@
 import { z } from 'zod'
 import type { Json } from '../../agents/values.ts'
+import { whyBlocked } from '../testing/blocked-command.ts'
 import { defineTool, type Tool } from './tool.ts'
+import { words } from './words.ts'
 
-const text = (charsMax: number) => z.string().trim().min(1).max(charsMax)
-const texts = (charsMax: number) => z.array(text(charsMax)).max(50)
+const texts = (charsMax: number) => z.array(words(charsMax)).max(50)
+
+/** What an answer of a reviewer or a tester may have, so that a round of a task fits a journal row. */
+const ANSWER_CHARS_MAX = 60_000
+const TOO_LONG = `this is too long: at most ${ANSWER_CHARS_MAX} characters are taken`
+const fitsRow = (answer: object) => JSON.stringify(answer).length <= ANSWER_CHARS_MAX
+
+/** A command that a tester names, which is run as it is and without a shell. */
+const COMMAND = z
+  .array(z.string().max(2_000))
+  .min(1)
+  .max(100)
+  .superRefine((argv, context) => {
+    const why = whyBlocked(argv)
+    if (why !== undefined) context.addIssue({ code: 'custom', message: `is not run: ${why}` })
+  })
+const COMMANDS_MAX = 12
+const COMMANDS_BYTES_MAX = 4_000
 
 /** A tool that ends a state: it does nothing but say what the model has come to. */
 function terminal<Schema extends z.ZodType>(
@@ -26,7 +44,7 @@ export const TERMINAL_TOOLS = {
     'submit_plan',
     'Hands in the plan. Say which files change, how, and how each criterion will be tested.',
     z.strictObject({
-      plan: text(20_000),
+      plan: words(20_000),
       files: texts(500).default([]),
       confidence: z.enum(['low', 'medium', 'high']),
     }),
@@ -34,22 +52,22 @@ export const TERMINAL_TOOLS = {
   ask_question: terminal(
     'ask_question',
     'Asks the architect what you cannot find out yourself. Say what you have tried.',
-    z.strictObject({ question: text(4_000), tried: z.string().max(4_000).default('') }),
+    z.strictObject({ question: words(4_000), tried: z.string().max(4_000).default('') }),
   ),
   mark_story_complete: terminal(
     'mark_story_complete',
     'Claims that the story needs no change, because everything it asks for is there already.',
-    z.strictObject({ evidence: text(8_000) }),
+    z.strictObject({ evidence: words(8_000) }),
   ),
   done: terminal(
     'done',
     'Says that the work is ready to be tested. The tests are run for you.',
-    z.strictObject({ summary: text(4_000) }),
+    z.strictObject({ summary: words(4_000) }),
   ),
   report_blocked: terminal(
     'report_blocked',
     'Says that the work cannot go on, and why.',
-    z.strictObject({ reason: text(4_000) }),
+    z.strictObject({ reason: words(4_000) }),
   ),
   review_complete: terminal(
     'review_complete',
@@ -69,18 +87,18 @@ export const TERMINAL_TOOLS = {
     'Decides how work goes on whose turns are used up. The guidance is all that the coder gets.',
     z.strictObject({
       decision: z.enum(['continue', 'pivot', 'replan', 'escalate', 'abandon']),
-      guidance: text(8_000),
+      guidance: words(8_000),
     }),
   ),
   answer_question: terminal(
     'answer_question',
     'Answers the question that is waiting.',
-    z.strictObject({ answer: text(8_000) }),
+    z.strictObject({ answer: words(8_000) }),
   ),
   escalate: terminal(
     'escalate',
     'Puts the question to the human, with the choices and what you would do.',
-    z.strictObject({ question: text(4_000), options: texts(500).default([]) }),
+    z.strictObject({ question: words(4_000), options: texts(500).default([]) }),
   ),
   spec_feedback: terminal(
     'spec_feedback',
@@ -95,8 +113,8 @@ export const TERMINAL_TOOLS = {
         .array(
           z.strictObject({
             id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,40}$/),
-            title: text(200),
-            description: text(20_000),
+            title: words(200),
+            description: words(20_000),
             criteria: z.array(z.string().min(1).max(40)).max(100),
             depends_on: z.array(z.string().min(1).max(41)).max(100).default([]),
             expected_files: texts(500).default([]),
@@ -111,21 +129,23 @@ export const TERMINAL_TOOLS = {
   ask_user: terminal(
     'ask_user',
     'Asks the human one question, in words for their expertise.',
-    z.strictObject({ question: text(4_000), options: texts(500).default([]) }),
+    z.strictObject({ question: words(4_000), options: texts(500).default([]) }),
   ),
   end_interview: terminal(
     'end_interview',
     'Ends the interview with what was decided, what you assume, and what is out of scope.',
-    z.strictObject({ summary: text(20_000) }),
+    z.strictObject({ summary: words(20_000) }),
   ),
   submit_spec: terminal(
     'submit_spec',
     'Hands in the spec with its acceptance criteria, each of which can be tested.',
     z.strictObject({
-      title: text(200),
-      body: text(100_000),
+      title: words(200),
+      body: words(100_000),
       criteria: z
-        .array(z.strictObject({ id: z.string().regex(/^[A-Za-z0-9.-]{1,40}$/), text: text(2_000) }))
+        .array(
+          z.strictObject({ id: z.string().regex(/^[A-Za-z0-9.-]{1,40}$/), text: words(2_000) }),
+        )
         .min(1)
         .max(200),
     }),
@@ -133,12 +153,12 @@ export const TERMINAL_TOOLS = {
   submit_proposal: terminal(
     'submit_proposal',
     'Hands in the proposal for the operator to read.',
-    z.strictObject({ proposal: text(20_000), files: texts(500).default([]) }),
+    z.strictObject({ proposal: words(20_000), files: texts(500).default([]) }),
   ),
   submit_opinion: terminal(
     'submit_opinion',
     'Hands in your comment on the proposal.',
-    z.strictObject({ opinion: text(20_000) }),
+    z.strictObject({ opinion: words(20_000) }),
   ),
   submit_review: terminal(
     'submit_review',
@@ -151,6 +171,7 @@ export const TERMINAL_TOOLS = {
         tests: texts(4_000),
         security: texts(4_000),
       })
+      .refine(fitsRow, { message: TOO_LONG })
       .refine(({ decision, must_fix }) => (decision === 'approve') === (must_fix.length === 0), {
         message: 'must_fix is empty exactly when the decision is approve',
       }),
@@ -158,13 +179,15 @@ export const TERMINAL_TOOLS = {
   submit_test_plan: terminal(
     'submit_test_plan',
     'Hands in the commands that will show whether the task is done.',
-    z.strictObject({
-      test_plan: text(20_000),
-      commands: z
-        .array(z.array(z.string().max(4_000)).min(1).max(100))
-        .min(1)
-        .max(20),
-      expected_results: texts(4_000),
-    }),
+    z
+      .strictObject({
+        test_plan: words(20_000),
+        commands: z.array(COMMAND).min(1).max(COMMANDS_MAX),
+        expected_results: texts(4_000),
+      })
+      .refine(({ commands }) => Buffer.byteLength(JSON.stringify(commands)) <= COMMANDS_BYTES_MAX, {
+        message: `commands takes more than ${COMMANDS_BYTES_MAX} bytes`,
+      })
+      .refine(fitsRow, { message: TOO_LONG }),
   ),
 } as const

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { defineTool, said } from './tool.ts'
+import { words } from './words.ts'
 
 const ITEMS_MAX = 50
 
 const SCHEMA = z.strictObject({
-  items: z
-    .array(z.strictObject({ text: z.string().trim().min(1).max(500), done: z.boolean() }))
-    .max(ITEMS_MAX),
+  items: z.array(z.strictObject({ text: words(500), done: z.boolean() })).max(ITEMS_MAX),
 })
 
 /** The name by which a conversation that is put into fewer words finds the list again. */

@@ -13,6 +13,8 @@ export interface Toolbox {
   readonly endsWith: readonly [string, ...string[]]
   /** What may be done to the workspace. */
   readonly access: 'read' | 'write'
+  /** Present where an answer in words counts too, if it is just what the first of those tools takes. */
+  readonly takesJson?: true
 }
 
 type TerminalName = keyof typeof TERMINAL_TOOLS
@@ -61,8 +63,8 @@ const TOOLBOXES: Readonly<Record<string, Toolbox>> = {
   'coordinator/discuss-review': discussing,
   'coordinator/discuss-tests': discussing,
   'coordinator/build': building,
-  'coordinator/review': toolbox('read', JUDGING, 'submit_review'),
-  'coordinator/test': toolbox('read', JUDGING, 'submit_test_plan'),
+  'coordinator/review': { ...toolbox('read', JUDGING, 'submit_review'), takesJson: true },
+  'coordinator/test': { ...toolbox('read', JUDGING, 'submit_test_plan'), takesJson: true },
 }
 
 /** Every task that there are tools for. */
@@ -89,5 +91,5 @@ export function toolboxOf(
   const own = found.tools.filter(({ name }) => isOffered(name))
   // What others made may write, so it is for those who may.
   const tools = found.access === 'write' ? [...own, ...further] : own
-  return { access: found.access, tools, endsWith: [first, ...others] }
+  return { ...found, tools, endsWith: [first, ...others] }
 }

@@ -9,6 +9,18 @@ import type { Owner, Place } from './place.ts'
  */
 const ARCHIVE = 'refs/slipway/archive'
 
+/** The stories that have refs outside the archive. */
+export async function findStories(git: Git, work: string): Promise<readonly Owner[]> {
+  const prefixes = ['refs/slipway/checkpoints', 'refs/heads/slipway']
+  const args = ['for-each-ref', '--format=%(refname)', ...prefixes]
+  const { text } = await git.run(args, { repository: work })
+  return text.split('\n').flatMap((ref) => {
+    const [, run, story] =
+      /^refs\/(?:slipway\/checkpoints|heads\/slipway)\/([^/]+)\/([^/]+)$/.exec(ref) ?? []
+    return run === undefined || story === undefined ? [] : [{ run, story }]
+  })
+}
+
 /** Moves all refs of a story into the archive. */
 export async function archiveStory(
   git: Git,

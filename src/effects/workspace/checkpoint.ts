@@ -1,11 +1,13 @@
 import { lstatSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readlink, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, mkdir, readlink, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Git } from '../git/git.ts'
-import { changeRefs } from '../git/repositories.ts'
+import { changeRefs, type Repositories } from '../git/repositories.ts'
+import { inScratch } from '../git/scratch.ts'
+import { type BytePath, bytePathOf, bytesOf } from './byte-path.ts'
 import { changedGitFiles, type GitFolderRecord } from './git-folder.ts'
 import type { Place } from './place.ts'
+import { surveyWorkspace } from './survey.ts'
 import { isInPlace, makeReadable, restoreTree, storeTree } from './tree.ts'
 
 /** A moment of a workspace, from which it can be made again exactly. */
@@ -16,6 +18,8 @@ export interface Checkpoint {
   readonly tree: string
   /** Folders of git inside the workspace that hold something, with where their files are stored. */
   readonly gitFolders: Readonly<Record<string, string>>
+  /** Folders without anything in them, which no tree can hold. */
+  readonly emptyFolders: readonly BytePath[]
 }
 
 /** What has to be known about a workspace to store it. */
@@ -28,40 +32,86 @@ export interface Contents {
 /** Stores a workspace as it is; the same again when nothing has changed since the last time. */
 export async function storeCheckpoint(
   git: Git,
-  work: string,
+  repositories: Repositories,
   place: Place,
   contents: Contents,
 ): Promise<Checkpoint> {
+  const { last, ...stored } = await storeFolder(git, repositories, place, contents)
+  // Looked for before a removal, since that takes a look at every folder.
+  const { emptyFolders = [] } = last ?? {}
+  return record(git, repositories, place, { ...stored, emptyFolders }, last)
+}
+
+/**
+ * Stores a workspace before it is removed, and compares the disk with what was stored. Gives what
+ * there is no place for in any checkpoint, and would be lost with the folder.
+ */
+export async function storeFinally(
+  git: Git,
+  repositories: Repositories,
+  place: Place,
+  contents: Contents,
+): Promise<readonly BytePath[]> {
+  const { last, gitFiles, ...stored } = await storeFolder(git, repositories, place, contents)
+  const parts = { gitFolder: contents.gitFolder, gitFiles: new Set(gitFiles) }
+  const { emptyFolders, unstored } = await surveyWorkspace(git, repositories, place, parts)
+  await record(git, repositories, place, { ...stored, emptyFolders }, last)
+  return unstored
+}
+
+interface StoredFolder extends Omit<Checkpoint, 'commit' | 'emptyFolders'> {
+  readonly gitFiles: readonly BytePath[]
+  readonly last: Checkpoint | undefined
+}
+
+async function storeFolder(
+  git: Git,
+  repositories: Repositories,
+  place: Place,
+  contents: Contents,
+): Promise<StoredFolder> {
   const { base, submodules } = contents
   const { folder, index } = place
-  const source = { git, repository: work, folder, index, base, submodules }
+  const source = { git, repositories, folder, index, base, submodules }
   const [{ tree, gitFolders }, last] = await Promise.all([
     storeTree(source),
-    readCheckpoint(git, work, place.checkpointRef),
+    readCheckpoint(git, repositories.work, place.checkpointRef),
   ])
   // Once their files are in the index, nothing there shows that these are repositories.
   const known = Object.keys(last?.gitFolders ?? {}).filter((path) => path !== '.git')
   const inner = [...new Set([...gitFolders, ...known])].filter((path) => isInPlace(folder, path))
-  const store = () => storeGitFolders(git, work, place, contents, inner)
-  const stored = await store().catch((error) => {
+  const store = () => storeGitFolders(git, repositories, place, contents, inner)
+  const { trees, files } = await store().catch((error) => {
     if (error.code !== 'EACCES') throw error
     makeReadable(folder, '')
     return store()
   })
-  const isSame =
-    last?.tree === tree &&
-    last.base === base &&
-    JSON.stringify(last.gitFolders) === JSON.stringify(stored)
-  if (isSame) return last
+  return { base, tree, gitFolders: trees, gitFiles: files.map(bytePathOf), last }
+}
+
+/** Commits what was stored, unless the last checkpoint says the same. */
+async function record(
+  git: Git,
+  { work }: Repositories,
+  { checkpointRef }: Place,
+  { base, tree, gitFolders, emptyFolders }: Omit<Checkpoint, 'commit'>,
+  last: Checkpoint | undefined,
+): Promise<Checkpoint> {
+  const content = { base, gitFolders, emptyFolders }
+  const message = JSON.stringify(content)
+  if (last?.tree === tree && messageOf(last) === message) return last
   const parents = [...(last === undefined ? [base] : [last.commit])].flatMap((id) => ['-p', id])
-  const message = JSON.stringify({ base, gitFolders: stored })
-  const kept = await keepTrees(git, work, Object.values(stored))
+  const kept = await keepTrees(git, work, Object.values(gitFolders))
   const { text: commit } = await git.run(['commit-tree', tree, ...parents, ...kept, '-F', '-'], {
     repository: work,
     stdin: message,
   })
-  await changeRefs(git, work, [{ ref: place.checkpointRef, to: commit }])
-  return { commit, base, tree, gitFolders: stored }
+  await changeRefs(git, work, [{ ref: checkpointRef, to: commit }])
+  return { commit, tree, ...content }
+}
+
+function messageOf({ base, gitFolders, emptyFolders }: Checkpoint): string {
+  return JSON.stringify({ base, gitFolders, emptyFolders })
 }
 
 /** The checkpoint that a ref or a commit stands for. */
@@ -77,8 +127,9 @@ export async function readCheckpoint(
   const commit = /^([0-9a-f]+) commit \d+\n/.exec(text)?.[1]
   if (commit === undefined) return undefined
   const tree = /^tree ([0-9a-f]+)$/m.exec(text)?.[1]
-  const { base, gitFolders } = JSON.parse(text.slice(text.indexOf('\n\n') + 2).trimEnd())
-  return { commit, base, tree: tree as string, gitFolders }
+  const content = JSON.parse(text.slice(text.indexOf('\n\n') + 2).trimEnd())
+  const { base, gitFolders, emptyFolders = [] } = content
+  return { commit, base, tree: tree as string, gitFolders, emptyFolders }
 }
 
 /** Trees that belong to a checkpoint without being part of its own live on as those of parents. */
@@ -92,36 +143,38 @@ async function keepTrees(git: Git, work: string, trees: readonly string[]): Prom
   return parents
 }
 
+/** Also gives the paths of the files, below the workspace. */
 async function storeGitFolders(
   git: Git,
-  work: string,
+  repositories: Repositories,
   { folder }: Place,
   { gitFolder }: Contents,
   inner: readonly string[],
-): Promise<Record<string, string>> {
-  const stored: Record<string, string> = {}
-  const changed = changedGitFiles(join(folder, '.git'), gitFolder)
-  if (changed.length > 0)
-    stored['.git'] = await storeFiles(git, work, join(folder, '.git'), changed)
-  for (const path of inner) {
-    const source = join(folder, path)
-    const files = lstatSync(source).isDirectory() ? changedGitFiles(source, {}) : undefined
-    const name = basename(path)
-    if (files === undefined) stored[path] = await storeFiles(git, work, dirname(source), [name])
-    else if (files.length > 0) stored[path] = await storeFiles(git, work, source, files)
+): Promise<{ readonly trees: Record<string, string>; readonly files: readonly string[] }> {
+  const trees: Record<string, string> = {}
+  const files: string[] = []
+  const store = async (path: string, from: string, names: readonly string[]) => {
+    if (names.length === 0) return
+    trees[path] = await storeFiles(git, repositories, join(folder, from), names)
+    files.push(...names.map((name) => join(from, name)))
   }
-  return stored
+  await store('.git', '.git', changedGitFiles(join(folder, '.git'), gitFolder))
+  for (const path of inner) {
+    const isFolder = lstatSync(join(folder, path)).isDirectory()
+    if (isFolder) await store(path, path, changedGitFiles(join(folder, path), {}))
+    else await store(path, dirname(path), [basename(path)])
+  }
+  return { trees, files }
 }
 
 /** Copies the files first, under names that git takes, whatever they were called. */
-async function storeFiles(
+function storeFiles(
   git: Git,
-  work: string,
+  repositories: Repositories,
   folder: string,
   paths: readonly string[],
 ): Promise<string> {
-  const scratch = await mkdtemp(join(tmpdir(), 'slipway-git-'))
-  try {
+  return inScratch(repositories, async (scratch) => {
     const copies = join(scratch, 'files')
     for (const path of paths) {
       const copy = join(copies, encodePath(path))
@@ -130,12 +183,11 @@ async function storeFiles(
         await symlink(await readlink(join(folder, path)), copy)
       } else await copyFile(join(folder, path), copy)
     }
-    const options = { repository: work, workTree: copies, index: join(scratch, 'index') }
+    const index = join(scratch, 'index')
+    const options = { repository: repositories.work, workTree: copies, index }
     await git.run(['add', '--all', '--force'], options)
     return (await git.run(['write-tree'], options)).text
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
+  })
 }
 
 const encodePath = (path: string) =>
@@ -144,27 +196,25 @@ const encodePath = (path: string) =>
     .map((part) => `=${part}`)
     .join('/')
 
-/** Puts the files of git's folders back to where they were. */
-export async function restoreGitFolders(
+/** Puts back what a tree cannot hold: the files of git's folders, and folders with nothing in them. */
+export async function restoreOthers(
   git: Git,
-  work: string,
+  repositories: Repositories,
   folder: string,
-  { gitFolders }: Checkpoint,
+  { gitFolders, emptyFolders }: Checkpoint,
 ): Promise<void> {
   for (const [path, tree] of Object.entries(gitFolders)) {
-    const scratch = await mkdtemp(join(tmpdir(), 'slipway-git-'))
-    try {
-      await restoreTree(git, work, tree, scratch)
+    await inScratch(repositories, async (scratch) => {
+      await restoreTree(git, repositories, tree, scratch)
       const { text } = await git.run(['ls-tree', '-r', '-z', '--name-only', tree], {
-        repository: work,
+        repository: repositories.work,
       })
       for (const name of text.split('\0').filter(Boolean)) {
         await putBack(join(scratch, name), gitFileOf(folder, path, decodePath(name)))
       }
-    } finally {
-      await rm(scratch, { recursive: true, force: true })
-    }
+    })
   }
+  for (const path of emptyFolders) await mkdir(bytesOf(folder, path), { recursive: true })
 }
 
 const decodePath = (path: string) =>

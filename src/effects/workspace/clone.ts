@@ -7,6 +7,8 @@ import { recordGitFolder } from './git-folder.ts'
 
 export interface CloneRequest {
   readonly folder: string
+  /** Where it is made before it takes its place. */
+  readonly draft: string
   readonly index: string
   readonly branch: string
   readonly base: string
@@ -19,15 +21,14 @@ const COPY_TRIES_MAX = 10
 const VANISHED = /(?:failed to|cannot|unable to) \w+ .*No such file or directory/s
 
 /**
- * Makes a repository of its own beside where it is wanted: no object shared with the mirror, no
+ * Makes a repository of its own before it is where it is wanted: no object shared with the mirror, no
  * hook, no submodule, no way back. It takes its place with the promise's `settle`.
  */
 export async function makeClone(
   git: Git,
-  { mirror, template }: Repositories,
-  { folder, index, branch, base }: CloneRequest,
+  { mirror, template, turns }: Repositories,
+  { folder, draft, index, branch, base }: CloneRequest,
 ): Promise<{ readonly contents: Contents; settle(): Promise<void> }> {
-  const draft = `${folder}.new`
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 })
   await mkdir(dirname(index), { recursive: true, mode: 0o700 })
   const flags = [
@@ -38,7 +39,8 @@ export async function makeClone(
     '--no-recurse-submodules',
   ]
   const from = [`--template=${template}`, '--end-of-options', mirror, draft]
-  await copyRepository(draft, () => git.run([...UNSYNCED, 'clone', ...flags, ...from]))
+  const clone = () => git.run([...UNSYNCED, 'clone', ...flags, ...from])
+  await turns.take(['files'], () => copyRepository(draft, clone))
   const own = { repository: join(draft, '.git'), workTree: draft }
   await cutLoose(own.repository)
   const [listing] = await Promise.all([

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The files of a .git folder as they were when it was made: path, size and time of each. */
@@ -7,7 +7,7 @@ export type GitFolderRecord = Readonly<Record<string, string>>
 /** Looks at every file of a .git folder; runs nothing and opens nothing. */
 export function recordGitFolder(folder: string): GitFolderRecord {
   const files: Record<string, string> = {}
-  for (const path of filesBelow(folder, '')) files[path] = fingerprint(join(folder, path))
+  for (const path of filesBelow(folder, '')) files[path] = fingerprint(join(folder, path)) ?? ''
   return files
 }
 
@@ -26,8 +26,10 @@ function changed(
   record: GitFolderRecord,
   concerns: (path: string) => boolean,
 ): readonly string[] {
-  const paths = filesBelow(folder, '', concerns)
-  return paths.filter((path) => record[path] !== fingerprint(join(folder, path)))
+  return filesBelow(folder, '', concerns).filter((path) => {
+    const seen = fingerprint(join(folder, path))
+    return seen !== undefined && record[path] !== seen
+  })
 }
 
 function filesBelow(
@@ -35,10 +37,7 @@ function filesBelow(
   prefix: string,
   concerns: (path: string) => boolean = () => true,
 ): readonly string[] {
-  // A link in the place of the folder leads to what is not the workspace's.
-  if (!lstatSync(join(folder, prefix), { throwIfNoEntry: false })?.isDirectory()) return []
-  const entries = readdirSync(join(folder, prefix), { withFileTypes: true })
-  return entries.flatMap((entry) => {
+  return readFolder(join(folder, prefix)).flatMap((entry) => {
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`
     if (entry.isDirectory()) {
       return concerns(`${path}/`) ? filesBelow(folder, path, concerns) : []
@@ -49,8 +48,27 @@ function filesBelow(
   })
 }
 
-/** The change time cannot be set by hand. */
-function fingerprint(path: string): string {
-  const { size, ctimeMs } = lstatSync(path)
-  return `${size}:${ctimeMs}`
+/** Nothing for what cannot be read: too deep, or under a name that is no text. */
+function readFolder(folder: string): readonly Dirent[] {
+  try {
+    // A link in the place of the folder leads to what is not the workspace's.
+    if (!lstatSync(folder).isDirectory()) return []
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw error
+    return []
+  }
+}
+
+/**
+ * Says whether a file is still the same: the change time cannot be set by hand. Undefined for one
+ * that is not there under this path, as when its name is no text.
+ */
+export function fingerprint(path: string): string | undefined {
+  try {
+    const { size, ctimeMs } = lstatSync(path)
+    return `${size}:${ctimeMs}`
+  } catch {
+    return undefined
+  }
 }

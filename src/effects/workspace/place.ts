@@ -15,6 +15,9 @@ export class PlaceError extends Error {
 /** Where everything about one workspace is. */
 export interface Place {
   readonly folder: string
+  /** Where it is made, and where it goes to be removed: what a kill leaves there is nobody's. */
+  readonly draft: string
+  readonly doomed: string
   /** What we know about it; written last when it is made, so that it also says that it is whole. */
   readonly record: string
   /** Our own index of it: the one in its .git is the model's to spoil. */
@@ -33,9 +36,12 @@ export function placeOf(stateFolder: string, { run, story }: Owner): Place {
   }
   const branch = guardGit('branch', `slipway/${run}/${story}`)
   const folder = join(stateFolder, 'workspaces', run, story)
+  // No name has a plus in it, so that nothing of ours has the name of somebody else's workspace.
   return {
     folder,
-    record: `${folder}.json`,
+    draft: `${folder}+new`,
+    doomed: `${folder}+old`,
+    record: `${folder}+record`,
     index: join(stateFolder, 'git', 'index', `${run}+${story}`),
     branch,
     checkpointRef: `refs/slipway/checkpoints/${run}/${story}`,

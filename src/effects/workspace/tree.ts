@@ -7,11 +7,12 @@ import {
   realpathSync,
   rmSync,
 } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type Git, GitError, type GitOptions } from '../git/git.ts'
 import { EMPTY_TREE } from '../git/objects.ts'
+import type { Repositories } from '../git/repositories.ts'
+import { inScratch } from '../git/scratch.ts'
 import { isGitFolder } from '../guards/git-guard.ts'
 
 /** A folder of files as git has stored it. */
@@ -26,7 +27,7 @@ const SIMPLE_MS_MAX = 60_000
 
 export interface TreeSource {
   readonly git: Git
-  readonly repository: string
+  readonly repositories: Repositories
   readonly folder: string
   /** An index of the folder, which makes what has not changed cheap. */
   readonly index: string
@@ -41,8 +42,8 @@ export interface TreeSource {
  * repository is ours: what the folder says about git is not read, but for .gitignore.
  */
 export async function storeTree(source: TreeSource): Promise<StoredTree> {
-  const { git, repository, folder, index, submodules } = source
-  const options = { repository, workTree: folder, index }
+  const { git, folder, submodules } = source
+  const options = optionsFor(source)
   const filled = submodules.filter((path) => isFilled(folder, path))
   if (filled.length === 0) {
     const isSimple = await addAll(source, { timeoutMs: SIMPLE_MS_MAX }).catch((error) => {
@@ -51,36 +52,46 @@ export async function storeTree(source: TreeSource): Promise<StoredTree> {
     })
     if (isSimple) {
       const { text: tree } = await git.run(['write-tree'], options)
-      if (!(await hasNewRepository(source, tree))) return { tree, gitFolders: [] }
+      if (!(await hasOddEntries(source, tree))) return { tree, gitFolders: [] }
     }
   }
   return storePiecewise(source)
 }
 
+function optionsFor({ repositories, folder, index }: TreeSource): GitOptions {
+  return { repository: repositories.work, workTree: folder, index }
+}
+
 async function addAll(
-  { git, repository, folder, index }: TreeSource,
+  source: TreeSource,
   options: Pick<GitOptions, 'timeoutMs' | 'accept'>,
   ...config: string[]
 ) {
   // Our own index: what holds its lock is a git that was ended.
-  await rm(`${index}.lock`, { force: true })
+  await rm(`${source.index}.lock`, { force: true })
   const flags = options.accept === undefined ? [] : ['--ignore-errors']
   const args = [...config, 'add', '--all', ...flags]
-  await git.run(args, { repository, workTree: folder, index, ...options })
+  await source.git.run(args, { ...optionsFor(source), ...options })
   return true
 }
 
-/** Git notes only the commit of a repository that it finds inside another one. */
-async function hasNewRepository(
-  { git, repository, base }: TreeSource,
+/** Whether git has taken something in a way that does not give it back. */
+async function hasOddEntries(
+  { git, repositories, base }: TreeSource,
   tree: string,
 ): Promise<boolean> {
   const args = ['diff-tree', '-r', '--raw', '--no-renames', '-z', base, tree]
-  const { text } = await git.run(args, { repository })
-  return text
-    .split('\0')
-    .some((line) => /^:\d{6} 160000 /.test(line) && !line.startsWith(':160000'))
+  const { text } = await git.run(args, { repository: repositories.work })
+  const fields = text.split('\0')
+  return fields.some((field, i) => {
+    // Of a repository inside another one, only the commit is noted.
+    if (/^:\d{6} 160000 /.test(field)) return !field.startsWith(':160000')
+    return /^:\d{6} 120000 /.test(field) && LINKED_MODULES.test(fields[i + 1] ?? '')
+  })
 }
+
+/** Git takes such a link where a file was, and then refuses to put it anywhere. */
+const LINKED_MODULES = /(?:^|\/)\.gitmodules$/i
 
 function isFilled(folder: string, path: string): boolean {
   if (!isInPlace(folder, path) || !lstatSync(join(folder, path)).isDirectory()) return false
@@ -110,25 +121,37 @@ function readEntries(folder: string): readonly Dirent[] {
  * Takes the commits of repositories inside out of the index, where they stand for files, and gives
  * the paths. Those of submodules that nobody has filled in stay.
  */
-async function unlink({ git, submodules, ...source }: TreeSource): Promise<readonly string[]> {
-  const { repository, folder, index } = source
-  const options = { repository, workTree: folder, index }
-  const { stdout } = await git.run(['ls-files', '--stage', '-z'], options)
-  const links = stdout
-    .toString('latin1')
-    .split('\0')
-    .flatMap((line) => /^160000 .*?\t(.*)$/s.exec(line)?.[1] ?? [])
+async function unlink(source: TreeSource): Promise<readonly string[]> {
+  const { submodules, folder } = source
+  const links = (await namesInIndex(source, '160000'))
     .map((name) => ({ name, path: Buffer.from(name, 'latin1').toString() }))
     .filter(({ path }) => isFilled(folder, path) || !submodules.includes(path))
-  const stdin = Buffer.from(links.map(({ name }) => `${name}\0`).join(''), 'latin1')
-  await git.run(['update-index', '--force-remove', '-z', '--stdin'], { ...options, stdin })
+  await takeOut(
+    source,
+    links.map(({ name }) => name),
+  )
   return links.map(({ path }) => path).filter((path) => isFilled(folder, path))
+}
+
+/** The names in the index that have a mode, a character for each byte. */
+async function namesInIndex(source: TreeSource, mode: string): Promise<readonly string[]> {
+  const { stdout } = await source.git.run(['ls-files', '--stage', '-z'], optionsFor(source))
+  const lines = stdout.toString('latin1').split('\0')
+  return lines.flatMap((line) =>
+    line.startsWith(`${mode} `) ? [line.slice(line.indexOf('\t') + 1)] : [],
+  )
+}
+
+async function takeOut(source: TreeSource, names: readonly string[]): Promise<void> {
+  const stdin = Buffer.from(names.map((name) => `${name}\0`).join(''), 'latin1')
+  const args = ['update-index', '--force-remove', '-z', '--stdin']
+  await source.git.run(args, { ...optionsFor(source), stdin })
 }
 
 /** The long way, for folders that git itself would not take whole. */
 async function storePiecewise(source: TreeSource): Promise<StoredTree> {
-  const { git, repository, folder, index } = source
-  const options = { repository, workTree: folder, index }
+  const { git, folder, index } = source
+  const options = optionsFor(source)
   makeReadable(folder, '')
   await rm(`${index}.lock`, { force: true })
   const linked = await unlink(source)
@@ -138,8 +161,7 @@ async function storePiecewise(source: TreeSource): Promise<StoredTree> {
   )
   const found = untracked.text.split('\0').flatMap((path) => findRepositories(folder, path))
   const inner = [...new Set([...found, ...linked])]
-  const scratch = await mkdtemp(join(tmpdir(), 'slipway-tree-'))
-  try {
+  return inScratch(source.repositories, async (scratch) => {
     const excludes = join(scratch, 'excludes')
     await writeFile(excludes, inner.map((path) => `/${escapePattern(path)}\n`).join(''))
     // What git does not take even now has no place in any tree.
@@ -148,11 +170,14 @@ async function storePiecewise(source: TreeSource): Promise<StoredTree> {
     for (const [i, path] of inner.entries()) {
       gitFolders.push(...(await storeInner(source, path, join(scratch, `index-${i}`))))
     }
+    const links = await namesInIndex(source, '120000')
+    await takeOut(
+      source,
+      links.filter((name) => LINKED_MODULES.test(name)),
+    )
     const { text: tree } = await git.run(['write-tree'], options)
     return { tree, gitFolders }
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
+  })
 }
 
 /** Stores what lies inside a repository inside; gives the paths of git's own folders there. */
@@ -161,12 +186,11 @@ async function storeInner(
   path: string,
   index: string,
 ): Promise<readonly string[]> {
-  const { git, repository, folder } = source
+  const { git, folder } = source
   if (isGitFolder(path.split('/').at(-1) ?? '')) return [path]
-  const inner = { git, repository, folder: join(folder, path), index, base: EMPTY_TREE }
-  const { tree, gitFolders } = await storeTree({ ...inner, submodules: [] })
-  const read = ['read-tree', `--prefix=${path}/`, tree]
-  await git.run(read, { repository, index: source.index, workTree: folder })
+  const inner = { ...source, folder: join(folder, path), index, base: EMPTY_TREE, submodules: [] }
+  const { tree, gitFolders } = await storeTree(inner)
+  await git.run(['read-tree', `--prefix=${path}/`, tree], optionsFor(source))
   const own = join(folder, path, '.git')
   const paths = gitFolders.map((below) => `${path}/${below}`)
   return existsSync(own) ? [`${path}/.git`, ...paths] : paths
@@ -217,16 +241,14 @@ function escapePattern(path: string): string {
 /** Puts a stored tree's files into a folder that has none of them. */
 export async function restoreTree(
   git: Git,
-  repository: string,
+  repositories: Repositories,
   tree: string,
   folder: string,
 ): Promise<void> {
-  const scratch = await mkdtemp(join(tmpdir(), 'slipway-tree-'))
-  try {
-    const options = { repository, workTree: folder, index: join(scratch, 'index') }
+  await inScratch(repositories, async (scratch) => {
+    const index = join(scratch, 'index')
+    const options = { repository: repositories.work, workTree: folder, index }
     await git.run(['read-tree', tree], options)
     await git.run(['checkout-index', '--all', '--force'], options)
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
+  })
 }

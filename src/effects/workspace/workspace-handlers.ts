@@ -53,7 +53,10 @@ export function checkpointHandler(
   }
 }
 
-/** Carries out `clean_up`: { run, story }. What is removed has been stored. */
+/**
+ * Carries out `clean_up`: { run, story }. What is removed has been stored; the outcome names the
+ * folder that was kept instead, and what in it is stored nowhere else.
+ */
 export function cleanUpHandler(workspaces: Workspaces): EffectHandler {
   return {
     policy: { attemptsMax: 3 },
@@ -61,8 +64,8 @@ export function cleanUpHandler(workspaces: Workspaces): EffectHandler {
       attempt(async () => {
         const owner = readFields(input, ['run', 'story'], [])
         if (owner === undefined) return invalid('clean_up')
-        await workspaces.remove(owner)
-        return { ok: true, value: null }
+        const kept = await workspaces.remove(owner)
+        return { ok: true, value: kept === undefined ? null : { kept: { ...kept } } }
       }),
   }
 }

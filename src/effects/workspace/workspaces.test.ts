@@ -2,19 +2,21 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { contentOf, type GitWorld, openGitWorld, plainGit as sh } from '../../../test/git/world.ts'
 import type { Git } from '../git/git.ts'
-import { type Repositories, readRef, updateMirror } from '../git/repositories.ts'
+import { openRepositories, type Repositories, readRef, updateMirror } from '../git/repositories.ts'
+import { inFreshClone } from '../merge/gate.ts'
 import { findArchived } from './archive.ts'
 import { placeOf } from './place.ts'
-import type { Workspaces } from './workspaces.ts'
+import { openWorkspaces, type Workspaces } from './workspaces.ts'
 
 const S1 = { run: 'r1', story: 's1' }
 
@@ -36,7 +38,10 @@ beforeEach(async () => {
   ;({ git, repositories, workspaces, state, user, base } = world)
 })
 
-afterEach(() => world.close())
+afterEach(() => {
+  vi.unstubAllEnvs()
+  return world.close()
+})
 
 describe('prepare', () => {
   test('makes a clone of its own on its branch, with nothing that leads back', async () => {
@@ -60,6 +65,22 @@ describe('prepare', () => {
     writeFileSync(join(folder, 'new.txt'), 'mine')
     await workspaces.prepare(S1, base)
     expect(readFileSync(join(folder, 'new.txt'), 'utf8')).toBe('mine')
+  })
+
+  test('stories may be called what bookkeeping sounds like', async () => {
+    const names = ['s1', 's1.new', 's1.old', 's1.json', 's1.record', 's1.lock.x']
+    const owners = names.map((story) => ({ run: 'r1', story }))
+    for (const owner of owners) {
+      const { folder } = await workspaces.prepare(owner, base)
+      writeFileSync(join(folder, 'mine.txt'), owner.story)
+    }
+    for (const owner of owners) await workspaces.checkpoint(owner)
+    expect(await workspaces.reconcile(owners)).toEqual({ removed: [], kept: [], missing: [] })
+    await workspaces.remove(S1)
+    for (const owner of owners.slice(1)) {
+      const { folder } = placeOf(state, owner)
+      expect(readFileSync(join(folder, 'mine.txt'), 'utf8')).toBe(owner.story)
+    }
   })
 
   test('30 at once', async () => {
@@ -137,6 +158,17 @@ describe('a lost workspace', () => {
     expect(sh(join(folder, 'deep/er'), 'log', '--format=%s')).toBe('inner')
   })
 
+  test('needs no place for temporary files but the state folder', async () => {
+    vi.stubEnv('TMPDIR', join(world.scratch, 'nowhere'))
+    const { folder } = await workspaces.prepare(S1, base)
+    mkdirSync(join(folder, 'inner'))
+    sh(join(folder, 'inner'), 'init', '-q')
+    writeFileSync(join(folder, 'inner/x.txt'), 'x')
+    const [before, after] = await loseAndMakeAgain()
+    expect(after).toEqual(before)
+    expect(readdirSync(repositories.scratch)).toEqual([])
+  })
+
   test('comes back with commits that the model made itself', async () => {
     const { folder } = await workspaces.prepare(S1, base)
     writeFileSync(join(folder, 'mine.txt'), 'committed')
@@ -199,19 +231,40 @@ describe('reconcile', () => {
     const { folder } = await workspaces.prepare(S1, base)
     writeFileSync(join(folder, 'work.txt'), 'kept')
     const wanted = { run: 'r1', story: 's9' }
-    expect(await workspaces.reconcile([wanted])).toEqual({ removed: [S1], missing: [wanted] })
+    expect(await workspaces.reconcile([wanted])).toEqual({
+      removed: [S1],
+      kept: [],
+      missing: [wanted],
+    })
     const refs = await findArchived(git, repositories.work, S1)
     expect(sh(repositories.work, 'show', `${Object.values(refs ?? {})[0]}:work.txt`)).toBe('kept')
   })
 })
 
 describe('a start', () => {
+  test('archives the work of a story that nobody wants and whose folder is gone', async () => {
+    const { folder } = await workspaces.prepare(S1, base)
+    writeFileSync(join(folder, 'work.txt'), 'kept')
+    await workspaces.commit(S1, 'work')
+    rmSync(join(state, 'workspaces'), { recursive: true })
+    expect(await workspaces.reconcile([])).toMatchObject({ removed: [S1] })
+    const refs = ['for-each-ref', '--format=%(refname)']
+    expect(sh(repositories.work, ...refs)).toBe('refs/slipway/archive')
+    expect(Object.keys((await findArchived(git, repositories.work, S1)) ?? {})).toHaveLength(2)
+  })
+
+  test('removes what a kill has left of a moment', async () => {
+    mkdirSync(join(repositories.scratch, 'at-x'))
+    await openRepositories(git, state)
+    expect(readdirSync(repositories.scratch)).toEqual([])
+  })
+
   test('brings a lost workspace back from its last checkpoint', async () => {
     const { folder } = await workspaces.prepare(S1, base)
     writeFileSync(join(folder, 'work.txt'), 'kept')
     await workspaces.checkpoint(S1)
     rmSync(folder, { recursive: true })
-    expect(await workspaces.reconcile([S1])).toEqual({ removed: [], missing: [] })
+    expect(await workspaces.reconcile([S1])).toEqual({ removed: [], kept: [], missing: [] })
     expect(readFileSync(join(folder, 'work.txt'), 'utf8')).toBe('kept')
   })
 
@@ -220,7 +273,7 @@ describe('a start', () => {
     const runs = join(world.state, 'workspaces', 'r1')
     writeFileSync(join(runs, '.DS_Store'), '')
     mkdirSync(join(runs, 'other'))
-    expect(await workspaces.reconcile([S1])).toEqual({ removed: [], missing: [] })
+    expect(await workspaces.reconcile([S1])).toEqual({ removed: [], kept: [], missing: [] })
   })
 })
 
@@ -233,6 +286,29 @@ describe('many finished stories', () => {
     await workspaces.remove(S1)
     expect(looseObjects()).toBeLessThan(10)
     expect(sh(repositories.work, 'ls-tree', '--name-only', tree).split('\n')).toContain('f1499')
+  })
+
+  test('are not packed while the gate clones', async () => {
+    const { folder } = await workspaces.prepare(S1, base)
+    for (let i = 0; i < 1_500; i += 1) writeFileSync(join(folder, `f${i}`), `content ${i}`)
+    const said: string[] = []
+    let noteRepack = () => {}
+    const repacking = new Promise<void>((done) => (noteRepack = done))
+    const watched: Git = {
+      async run(args, options) {
+        if (args.includes('repack')) noteRepack()
+        if (!args.includes('clone')) return git.run(args, options)
+        const answer = await git.run(args, options)
+        const waited = new Promise((done) => setTimeout(done, 2_000, 'undisturbed'))
+        said.push(String(await Promise.race([waited, repacking.then(() => 'disturbed')])))
+        return answer
+      },
+    }
+    const removal = openWorkspaces(watched, repositories, state).remove(S1)
+    await inFreshClone(watched, repositories, state, base, async () => {})
+    await removal
+    await repacking
+    expect(said).toEqual(['undisturbed'])
   })
 
   function looseObjects(): number {

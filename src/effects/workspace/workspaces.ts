@@ -6,18 +6,20 @@ import { isAncestor } from '../git/objects.ts'
 import { packWhenMany } from '../git/packing.ts'
 import { changeRefs, findObjects, type Repositories, readRef } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
-import { archiveStory, findArchived } from './archive.ts'
+import { Turns } from '../turns.ts'
+import { archiveStory, findArchived, findStories } from './archive.ts'
 import {
   type Checkpoint,
   type Contents,
   readCheckpoint,
-  restoreGitFolders,
+  restoreOthers,
   storeCheckpoint,
+  storeFinally,
 } from './checkpoint.ts'
 import { makeClone } from './clone.ts'
+import { type Kept, keepFolder } from './kept-folder.ts'
 import { type Owner, type Place, placeOf } from './place.ts'
 import { removeFolder } from './removal.ts'
-import { Turns } from './turns.ts'
 
 interface Prepared {
   readonly folder: string
@@ -27,8 +29,9 @@ interface Prepared {
 
 /** What a start found. */
 interface Reconciliation {
-  /** Nobody's: stored, and then removed. */
+  /** Nobody's: archived, and gone from the disk unless it was kept. */
   readonly removed: readonly Owner[]
+  readonly kept: readonly Kept[]
   /** Wanted, not there, and never stored: whoever wants them prepares them. */
   readonly missing: readonly Owner[]
 }
@@ -45,8 +48,11 @@ export interface Workspaces {
   checkpoint(owner: Owner): Promise<Checkpoint>
   /** Commits all work to the story's branch; undefined when there is none. */
   commit(owner: Owner, message: string): Promise<string | undefined>
-  /** Stores what is there and removes it. */
-  remove(owner: Owner): Promise<void>
+  /**
+   * Stores what is there and removes it. A workspace that holds what no checkpoint can is put away
+   * whole instead, and that is the answer.
+   */
+  remove(owner: Owner): Promise<Kept | undefined>
   /** Makes a removed workspace again as it last was; undefined when there never was one. */
   restore(owner: Owner): Promise<Prepared | undefined>
   /** Compares the disk with what ought to be there, after a start. */
@@ -93,7 +99,7 @@ class Yard implements Workspaces {
     guardGit('commit', base)
     const present = existsSync(folder) ? await requireRecord(place) : undefined
     if (present?.base === base && content === undefined) return { folder, branch, base }
-    if (present !== undefined) await this.checkpoint(owner)
+    if (present !== undefined) await this.#putAway(owner)
     const stored = await readCheckpoint(this.#git, work, place.checkpointRef)
     await discard(place)
     const { contents, settle } = await makeClone(this.#git, this.#repositories, { ...place, base })
@@ -101,10 +107,12 @@ class Yard implements Workspaces {
     const files = lost?.commit ?? content
     if (files !== undefined) {
       // Into what is a fresh clone of the base, from a repository of ours.
-      const options = { repository: work, workTree: `${folder}.new`, index: place.index }
+      const options = { repository: work, workTree: place.draft, index: place.index }
       await this.#git.run(['read-tree', '-m', '-u', base, guardGit('commit', files)], options)
     }
-    if (lost !== undefined) await restoreGitFolders(this.#git, work, `${folder}.new`, lost)
+    if (lost !== undefined) {
+      await restoreOthers(this.#git, this.#repositories, place.draft, lost)
+    }
     await writeRecord(place, contents)
     await settle()
     return { folder, branch, base }
@@ -119,7 +127,7 @@ class Yard implements Workspaces {
 
   async checkpoint(owner: Owner): Promise<Checkpoint> {
     const place = placeOf(this.#stateFolder, owner)
-    return storeCheckpoint(this.#git, this.#repositories.work, place, await requireRecord(place))
+    return storeCheckpoint(this.#git, this.#repositories, place, await requireRecord(place))
   }
 
   async commit(owner: Owner, message: string): Promise<string | undefined> {
@@ -132,19 +140,27 @@ class Yard implements Workspaces {
     const [parentTree] = await findObjects(this.#git, repository, [`${parent}^{tree}`])
     if (tree === parentTree) return parent === base ? undefined : parent
     const args = ['commit-tree', tree, '-p', parent, '-F', '-']
-    const { text: commit } = await this.#git.run(args, { repository, stdin: message })
+    const stdin = `${message.trimEnd()}\n`
+    const { text: commit } = await this.#git.run(args, { repository, stdin })
     await changeRefs(this.#git, repository, [{ ref, to: commit }])
     return commit
   }
 
-  async remove(owner: Owner): Promise<void> {
+  async remove(owner: Owner): Promise<Kept | undefined> {
     const place = placeOf(this.#stateFolder, owner)
-    if (existsSync(place.folder)) await this.checkpoint(owner)
+    const kept = existsSync(place.folder) ? await this.#putAway(owner) : undefined
     await archiveStory(this.#git, this.#repositories.work, owner, place)
     await discard(place)
-    for (const repository of [this.#repositories.mirror, this.#repositories.work]) {
-      await packWhenMany(this.#git, repository)
-    }
+    await packWhenMany(this.#git, this.#repositories)
+    return kept
+  }
+
+  /** Stores a workspace; where that is not all of it, its folder is kept elsewhere. */
+  async #putAway(owner: Owner): Promise<Kept | undefined> {
+    const place = placeOf(this.#stateFolder, owner)
+    const contents = await requireRecord(place)
+    const unstored = await storeFinally(this.#git, this.#repositories, place, contents)
+    return unstored.length === 0 ? undefined : keepFolder(this.#stateFolder, owner, place, unstored)
   }
 
   async restore(owner: Owner): Promise<Prepared | undefined> {
@@ -159,14 +175,18 @@ class Yard implements Workspaces {
   }
 
   async reconcile(wanted: readonly Owner[]): Promise<Reconciliation> {
-    const found = await findOwners(this.#stateFolder)
+    const onDisk = await findOwners(this.#stateFolder)
+    const inGit = await findStories(this.#git, this.#repositories.work)
     const key = ({ run, story }: Owner) => `${run}/${story}`
-    const expected = new Set(wanted.map(key))
+    const owners = [...onDisk, ...inGit].filter((owner) => isPlace(this.#stateFolder, owner))
+    const found = new Map(owners.map((owner) => [key(owner), owner]))
+    for (const owner of wanted) found.delete(key(owner))
     const removed: Owner[] = []
-    for (const owner of found.filter((each) => !expected.has(key(each)))) {
+    const kept: Kept[] = []
+    for (const owner of found.values()) {
       const place = placeOf(this.#stateFolder, owner)
       if (existsSync(place.folder) && (await readRecord(place)) === undefined) continue
-      await this.remove(owner)
+      kept.push(...[(await this.remove(owner)) ?? []].flat())
       removed.push(owner)
     }
     const missing: Owner[] = []
@@ -176,7 +196,7 @@ class Yard implements Workspaces {
         if (!isBack) missing.push(owner)
       }
     }
-    return { removed, missing }
+    return { removed, kept, missing }
   }
 
   /** Makes a lost workspace again from its last checkpoint, if it has one. */
@@ -189,9 +209,8 @@ class Yard implements Workspaces {
 }
 
 /** Removes what has been stored. */
-async function discard({ folder, record, index }: Place): Promise<void> {
+async function discard({ folder, doomed, record, index }: Place): Promise<void> {
   if (existsSync(folder)) {
-    const doomed = `${folder}.old`
     await removeFolder(doomed)
     await rename(folder, doomed)
     await removeFolder(doomed)
@@ -201,7 +220,7 @@ async function discard({ folder, record, index }: Place): Promise<void> {
 
 async function writeRecord({ record }: Place, contents: Contents): Promise<void> {
   await mkdir(dirname(record), { recursive: true, mode: 0o700 })
-  const draft = `${record}.new`
+  const draft = `${record}+new`
   const file = await open(draft, 'w', 0o600)
   try {
     await file.writeFile(JSON.stringify(contents))
@@ -226,7 +245,7 @@ async function requireRecord(place: Place): Promise<Contents> {
   throw new Error(`nothing is known about the workspace ${place.folder}`)
 }
 
-/** Everybody who has something on the disk: a workspace, a record of one, or half of one. */
+/** What we did not make, such as a file of the desktop's, is left alone. */
 function isPlace(stateFolder: string, owner: Owner): boolean {
   try {
     placeOf(stateFolder, owner)
@@ -236,19 +255,18 @@ function isPlace(stateFolder: string, owner: Owner): boolean {
   }
 }
 
+/** Everybody who has something on the disk: a workspace, a record of one, or half of one. */
 async function findOwners(stateFolder: string): Promise<readonly Owner[]> {
   const top = join(stateFolder, 'workspaces')
   const owners = new Map<string, Owner>()
   for (const run of await readdir(top).catch(() => [])) {
     for (const name of await readdir(join(top, run)).catch(() => [])) {
-      if (name.endsWith('.new') || name.endsWith('.old')) {
+      if (/\+(?:new|old)$/.test(name)) {
         await removeFolder(join(top, run, name))
         continue
       }
-      const story = name.endsWith('.json') ? name.slice(0, -'.json'.length) : name
-      const owner = { run, story }
-      // What we did not make, such as a file of the desktop's, is left alone.
-      if (isPlace(stateFolder, owner)) owners.set(`${run}/${story}`, owner)
+      const story = name.replace(/\+record$/, '')
+      owners.set(`${run}/${story}`, { run, story })
     }
   }
   return [...owners.values()]

@@ -1,18 +1,18 @@
 import type { AgentId, EffectId, EventId, RunId } from '../../agents/values.ts'
-import { JournalError } from '../../runtime/journal.ts'
 import type {
   AgentRecord,
   EffectRecord,
   InboxEvent,
   JournalRow,
-  RowKind,
   RunRecord,
   RunStatus,
   StoredRow,
   TimerRecord,
 } from '../../runtime/records.ts'
 import { Checksum } from './checksum.ts'
+import { damaged, verify } from './damage.ts'
 import type { SqlValue } from './driver.ts'
+import { toStep } from './steps.ts'
 
 type Row = Record<string, SqlValue>
 
@@ -170,30 +170,30 @@ export function toTimer(row: Row): TimerRecord {
 }
 
 /** The columns of a journal row that are written; its place is given by SQLite. */
-export const ROW_COLUMNS = 12
+export const ROW_COLUMNS = 8
 
 /** Puts a row's columns into the values of a statement, from a place on. */
-export function fillRow(values: SqlValue[], from: number, row: JournalRow): void {
+export function fillRow(values: SqlValue[], from: number, row: JournalRow, step: number): void {
   const body = jsonOf(row.body)
   values[from] = row.run
   values[from + 1] = row.agent
   values[from + 2] = row.agentSeq
   values[from + 3] = row.atMs
-  values[from + 4] = row.kind
+  values[from + 4] = step
   values[from + 5] = row.eventId
-  values[from + 6] = row.eventType
-  values[from + 7] = row.from
-  values[from + 8] = row.to
-  values[from + 9] = row.move
-  values[from + 10] = body
-  values[from + 11] = rowChecksum(row, body)
+  values[from + 6] = body
+  values[from + 7] = rowChecksum(row, step, body)
 }
 
 /** The checksum of a row's columns. */
-function rowChecksum(row: JournalRow, body: string): number {
-  const { run, agent, agentSeq, atMs, kind, eventId, eventType, from, to, move } = row
-  const place = new Checksum().number(run).number(agent).number(agentSeq).number(atMs).text(kind)
-  return place.text(eventId).text(eventType).text(from).text(to).text(move).text(body).value
+function rowChecksum(
+  row: Pick<JournalRow, 'run' | 'agent' | 'agentSeq' | 'atMs' | 'eventId'>,
+  step: number,
+  body: string,
+): number {
+  const { run, agent, agentSeq, atMs, eventId } = row
+  const place = new Checksum().number(run).number(agent).number(agentSeq).number(atMs)
+  return place.number(step).text(eventId).text(body).value
 }
 
 export function toStoredRow(row: Row): StoredRow {
@@ -205,15 +205,11 @@ export function toStoredRow(row: Row): StoredRow {
     agentId: row.agent_id as AgentId,
     agentSeq: Number(row.agent_seq),
     atMs: Number(row.at_ms),
-    kind: row.kind as RowKind,
     eventId: row.event_id as EventId,
-    eventType: String(row.event_type),
-    from: row.from_state as string | null,
-    to: row.to_state as string | null,
-    move: row.move as string | null,
+    ...toStep(row),
     body: parse(`row ${row.seq}`, body),
   }
-  verify(`row ${row.seq}`, row.checksum, rowChecksum(stored, body))
+  verify(`row ${row.seq}`, row.checksum, rowChecksum(stored, Number(row.step), body))
   return stored
 }
 
@@ -223,13 +219,4 @@ function parse<T>(what: string, text: string): T {
   } catch (error) {
     throw damaged(what, error)
   }
-}
-
-function verify(what: string, stored: SqlValue | undefined, computed: number): void {
-  if (Number(stored) !== computed) throw damaged(what)
-}
-
-function damaged(what: string, cause?: unknown): JournalError {
-  const message = `${what} is damaged: its content does not match its checksum. Keep a copy of the state folder, and restore it from a backup.`
-  return new JournalError('damaged', message, { cause })
 }

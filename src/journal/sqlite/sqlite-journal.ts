@@ -2,7 +2,7 @@ import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentId, EventId, RunId } from '../../agents/values.ts'
 import type { Batch, Journal, JournalReader, LoadedAgent, Recovery } from '../../runtime/journal.ts'
-import type { JournalRow } from '../../runtime/records.ts'
+import type { AgentRecord, JournalRow } from '../../runtime/records.ts'
 import { makeStateFolder, refuseNetworkFileSystem, writeOwnFile } from '../file-system.ts'
 import { StateFolderError } from '../state-folder-error.ts'
 import { type Database, openDatabase, type SqlValue } from './driver.ts'
@@ -25,6 +25,7 @@ import {
 } from './rows.ts'
 import { toJournalError } from './sqlite-fault.ts'
 import { prepareStatements, ROWS_AT_ONCE, type Statements } from './statements.ts'
+import { Steps } from './steps.ts'
 import { takeWriterLock, type WriterLock } from './writer-lock.ts'
 
 const FILE = 'journal.db'
@@ -36,7 +37,7 @@ const SQLITE_PAGE_BYTES_MIN = 512
  * million rows take 0.4 s to check. They carry checksums, are checked whole by a reader, and are
  * verified when they are replayed.
  */
-const OPEN_WORK = ['meta', 'runs', 'inbox', 'effects', 'timers']
+const OPEN_WORK = ['meta', 'runs', 'steps', 'inbox', 'effects', 'timers']
 
 /** Opens the journal of a state folder as its only writer; the folder is made when it is not there. */
 export async function openSqliteJournal(folder: string): Promise<Journal> {
@@ -139,12 +140,14 @@ class SqliteJournal implements Journal {
   readonly #database: Database
   readonly #lock: WriterLock | undefined
   readonly #sql: Statements
+  readonly #steps: Steps
 
   constructor(path: string, database: Database, lock?: WriterLock) {
     this.#path = path
     this.#database = database
     this.#lock = lock
     this.#sql = prepareStatements(database)
+    this.#steps = new Steps(this.#sql)
   }
 
   async recover(): Promise<Recovery> {
@@ -183,6 +186,7 @@ class SqliteJournal implements Journal {
       }
       this.#sql.commit.run()
     } catch (error) {
+      this.#steps.forget()
       try {
         this.#sql.rollback.run()
       } catch {
@@ -254,15 +258,20 @@ class SqliteJournal implements Journal {
       const sum = runChecksum(run, config)
       sql.putRun.run(run.key, run.id, run.status, run.createdMs, config, sum)
     }
-    for (const agent of batch.agents) {
-      const { key, id, runKey, role, machine, state, seq } = agent
-      const rest = restOf(agent)
-      const sum = agentChecksum(agent, rest)
-      const { changes } = sql.putAgent.run(key, id, runKey, role, machine, state, seq, rest, sum)
-      if (Number(changes) !== 1) throw new Error(`row ${seq} of ${id} is older than what is stored`)
-    }
+    for (const agent of batch.agents) this.#writeAgent(agent)
     this.#writeRows(batch.rows)
     this.#writeOpenWork(batch)
+  }
+
+  #writeAgent(agent: AgentRecord): void {
+    const { addAgent, setAgent } = this.#sql
+    const { key, id, runKey, role, machine, state, seq } = agent
+    const rest = restOf(agent)
+    const sum = agentChecksum(agent, rest)
+    // Most are there: only what changes is written, and an agent that is new once.
+    if (Number(setAgent.run(state, seq, rest, sum, key).changes) === 1) return
+    const { changes } = addAgent.run(key, id, runKey, role, machine, state, seq, rest, sum)
+    if (Number(changes) !== 1) throw new Error(`row ${seq} of ${id} is older than what is stored`)
   }
 
   #writeRows(rows: readonly JournalRow[]): void {
@@ -271,13 +280,15 @@ class SqliteJournal implements Journal {
     const several = new Array<SqlValue>(ROWS_AT_ONCE * ROW_COLUMNS)
     for (let first = 0; first < whole; first += ROWS_AT_ONCE) {
       for (let i = 0; i < ROWS_AT_ONCE; i += 1) {
-        fillRow(several, i * ROW_COLUMNS, rows[first + i] as JournalRow)
+        const row = rows[first + i] as JournalRow
+        fillRow(several, i * ROW_COLUMNS, row, this.#steps.keyOf(row))
       }
       addRows.run(...several)
     }
     const single = new Array<SqlValue>(ROW_COLUMNS)
     for (let i = whole; i < rows.length; i += 1) {
-      fillRow(single, 0, rows[i] as JournalRow)
+      const row = rows[i] as JournalRow
+      fillRow(single, 0, row, this.#steps.keyOf(row))
       addRow.run(...single)
     }
   }

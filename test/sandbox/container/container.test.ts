@@ -6,6 +6,7 @@ import { openContainer } from '../../../src/effects/sandbox/container.ts'
 import type { Isolation } from '../../../src/effects/sandbox/sandbox.ts'
 import { describeIsolation, plantSecrets } from '../conformance.ts'
 import { describeHosts } from '../promises/hosts.ts'
+import { describeMounts } from '../promises/mounts.ts'
 import { inSandbox, makeFolder, type Subject } from '../subject.ts'
 import { buildImage, type ImageStore } from './image.ts'
 
@@ -46,6 +47,7 @@ describe('a container', () => {
   const subject: Subject = { level: 'container', uid, stateFolder, isolation: () => isolation }
   describeIsolation(subject, home)
   describeHosts(subject)
+  describeMounts('a mount', async () => subject)
 
   test('leaves nothing of its own outside when it is closed', () => {
     expect(existsSync('/oom')).toBe(false)

@@ -192,7 +192,7 @@ scenario('a story that has used up what it may asks the human', BOTH, async (ope
   const agents = await world.untilIn('architect-1', 'ESCALATED')
   expect(agents.get('ledger')?.state).toBe('OPEN')
   const { input } = await world.question()
-  expect(input.question).toContain('its budget is spent (iterations)')
+  expect(input.question).toContain('the budget of the story is spent (iterations)')
   await world.answer({ choice: 'approve' })
   await world.untilOver()
   expect(world.log()).toEqual(['Add hello', 'init'])

@@ -109,6 +109,25 @@ scenario('a wish becomes a spec by an interview', NEW, async (open) => {
   expect(world.log()).toEqual(['Add hello', 'init'])
 })
 
+scenario('a question while a wish is drafted leads back to drafting', NEW, async (open) => {
+  const world = await open({
+    replies: [
+      pm('INTERVIEWING', call('end_interview', { summary: 'A greeter.' })),
+      reply({ role: 'pm', state: 'DRAFTING', contains: 'Which language?' }, draft()),
+      pm('DRAFTING', asks),
+      HELLO,
+      writes('hello'),
+      ...PLAIN,
+    ],
+    spec: 'I want to be greeted.',
+    isWish: true,
+  })
+  await world.answer({ choice: 'shell' })
+  await world.untilOver()
+  expect(world.log()).toEqual(['Add hello', 'init'])
+  expect(await world.moves('pm')).toContain('INTERVIEWING interview_completed DRAFTING')
+})
+
 /** What ends a spec before there is any story; the way is what the product manager did last. */
 const ENDS: readonly [name: string, given: object, way: string, answer?: { choice: string }][] = [
   ['a preview is given up', { preview: 'human' }, 'PREVIEW abandoned ERROR', { choice: 'abandon' }],

@@ -11,6 +11,8 @@ export interface SlipwayConfig {
     readonly pm: ModelEntry | null
     readonly architect: BrainEntry | null
     readonly coder: BrainEntry | null
+    readonly reviewer: BrainEntry | null
+    readonly tester: BrainEntry | null
   }
   readonly budget: {
     readonly run: {
@@ -26,9 +28,16 @@ export interface SlipwayConfig {
     }
     readonly allowUnpriced: boolean | null
   }
-  readonly limits: Omit<TeamLimits, 'escalationMs'> & { readonly escalationHours: number }
+  readonly limits: Omit<TeamLimits, 'escalationMs'> & {
+    readonly taskRounds: number
+    readonly escalationHours: number
+  }
   readonly team: { readonly coders: number; readonly architects: number }
-  readonly revisions: { readonly coder: 'D' | 'F'; readonly architect: 'D' | 'I' }
+  readonly revisions: {
+    readonly coder: 'D' | 'F'
+    readonly architect: 'D' | 'I'
+    readonly coordinator: '1' | '2'
+  }
   readonly review: {
     readonly plan: 'auto' | 'model' | 'human' | null
     readonly spec: 'auto' | 'human'
@@ -53,15 +62,15 @@ const { escalationMs, ...counts } = DEFAULT_LIMITS
 /** What holds where nobody says anything. */
 export const DEFAULTS: SlipwayConfig = {
   target: null,
-  models: { default: null, pm: null, architect: null, coder: null },
+  models: { default: null, pm: null, architect: null, coder: null, reviewer: null, tester: null },
   budget: {
     run: { dollars: 50, tokens: 200_000_000, iterations: 20_000, hours: 48 },
     story: { dollars: 10, tokens: 30_000_000, iterations: 1_000 },
     allowUnpriced: null,
   },
-  limits: { ...counts, escalationHours: escalationMs / HOUR_MS },
+  limits: { ...counts, taskRounds: 5, escalationHours: escalationMs / HOUR_MS },
   team: { coders: 3, architects: 2 },
-  revisions: { coder: 'F', architect: 'I' },
+  revisions: { coder: 'F', architect: 'I', coordinator: '2' },
   review: { plan: null, spec: 'auto' },
   tests: { commands: null, timeoutMinutes: 30, requireReport: false },
   forge: { kind: 'local', apiUrl: null },
@@ -75,6 +84,8 @@ export const FOUND_OUT: Readonly<Record<string, string>> = {
   'models.pm': 'models.default',
   'models.architect': 'models.default',
   'models.coder': 'models.default',
+  'models.reviewer': 'models.default',
+  'models.tester': 'models.default',
   'budget.allowUnpriced': 'yes, until a file sets a limit in dollars',
   'review.plan': 'auto; model under architect@D',
   'tests.commands': 'found by looking at the repository',

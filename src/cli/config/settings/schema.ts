@@ -80,6 +80,12 @@ export const CONFIG_FILE = z.strictObject({
       coder: MODEL_OR_AGENT.optional().describe(
         'Who thinks for the coders: a model or an external agent.',
       ),
+      reviewer: MODEL_OR_AGENT.optional().describe(
+        'Who reviews in a task: a model or an external agent.',
+      ),
+      tester: MODEL_OR_AGENT.optional().describe(
+        'Who says in a task how it is tested: a model or an external agent.',
+      ),
     })
     .optional(),
   budget: z
@@ -124,6 +130,9 @@ export const CONFIG_FILE = z.strictObject({
         .optional()
         .describe('How often tests may fail in the same way before a budget review.'),
       attempts: z.int().min(1).max(10).optional().describe('How often a story is taken up.'),
+      taskRounds: rounds
+        .optional()
+        .describe('How often coder, reviewer and tester of a task may go round.'),
       escalationHours: z
         .number()
         .min(0.01)
@@ -142,6 +151,7 @@ export const CONFIG_FILE = z.strictObject({
     .strictObject({
       coder: z.enum(['D', 'F']).optional().describe('The machine that coders obey.'),
       architect: z.enum(['D', 'I']).optional().describe('The machine that architects obey.'),
+      coordinator: z.enum(['1', '2']).optional().describe('The machine that a task obeys.'),
     })
     .optional(),
   review: z
@@ -173,7 +183,9 @@ export const CONFIG_FILE = z.strictObject({
       requireReport: z
         .boolean()
         .optional()
-        .describe('Whether exit code 0 is not enough without a report of tests.'),
+        .describe(
+          'Whether exit code 0 is not enough without a report of tests, also of the commands that you give.',
+        ),
     })
     .optional(),
   forge: z

@@ -10,7 +10,10 @@ export const deno: Ecosystem = async (files) => {
   // With comments it is no JSON; a task is then known by its looks.
   const text = name === 'deno.jsonc' ? ((await files.read(name)) ?? '') : ''
   const looksSo = text.includes('"tasks"') && /"test"\s*:/.test(text.slice(text.indexOf('"tasks"')))
-  return looksSo || (isObject(tasks) && 'test' in tasks)
-    ? [{ argv: ['deno', 'task', 'test'], reason: `${name} has a task "test"` }]
-    : [{ argv: ['deno', 'test'], reason: `there is a ${name}` }]
+  const task = isObject(tasks) ? tasks.test : undefined
+  if (!looksSo && task === undefined) {
+    return [{ argv: ['deno', 'test'], reason: `there is a ${name}` }]
+  }
+  const script = typeof task === 'string' ? task : ''
+  return [{ argv: ['deno', 'task', 'test'], reason: `${name} has a task "test"`, script }]
 }

@@ -35,7 +35,25 @@ export const nodePackage: Ecosystem = async (files) => {
     return []
   }
   const { manager, source } = await packageManager(files, manifest.packageManager)
-  return [{ argv: ARGV[manager], reason: `package.json has a script "test"; ${source}` }]
+  const reason = `package.json has a script "test"; ${source}`
+  return [{ argv: ARGV[manager], reason, script: expand(script, manifest.scripts) }]
+}
+
+/** How far scripts that run scripts are followed. */
+const EXPANSIONS_MAX = 10
+
+/** A script with those that it runs by name. */
+function expand(script: string, scripts: unknown): string {
+  const known = isObject(scripts) ? scripts : {}
+  const texts = [script]
+  for (let i = 0; i < texts.length && i < EXPANSIONS_MAX; i += 1) {
+    const calls = (texts[i] ?? '').matchAll(/\b(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]+)/g)
+    for (const [, name = ''] of calls) {
+      const text = Object.hasOwn(known, name) ? known[name] : undefined
+      if (typeof text === 'string' && !texts.includes(text)) texts.push(text)
+    }
+  }
+  return texts.join('\n')
 }
 
 /** Null when it is malformed. */

@@ -9,7 +9,8 @@ export const php: Ecosystem = async (files) => {
   const script = isObject(scripts) ? scripts.test : undefined
   const lines = [script].flat().filter((line) => typeof line === 'string')
   if (lines.length > 0 && !runsNothing(lines.join('\n'))) {
-    return [{ argv: ['composer', 'test'], reason: 'composer.json has a script "test"' }]
+    const reason = 'composer.json has a script "test"'
+    return [{ argv: ['composer', 'test'], reason, script: lines.join('\n') }]
   }
   if (lines.length > 0) {
     files.note('composer.json', 'no_test_script', 'it has a script "test" that runs nothing')

@@ -9,3 +9,21 @@ export function runsNothing(script: string): boolean {
   if (/[$`<>|(){}]/.test(unquoted.replaceAll('||', ''))) return false
   return unquoted.split(/&&|\|\||;|&|\n/).every((command) => IDLE.test(command.trim()))
 }
+
+// The runners whose reports `readTestReport` reads, by the words that start them.
+const PROGRAMS =
+  'vitest|jest|mocha|ava|tap|tape|cypress|pytest|py\\.test|rspec|phpunit|pest|prove|ctest'
+const ARGUMENTS = '\\s[^;&|]{0,300}'
+const CALLS = [
+  `(?:${PROGRAMS})(?![\\w.-])`,
+  `(?:node|tsx)${ARGUMENTS}--test(?![\\w-])`,
+  'unittest\\b',
+  '(?:go|cargo|deno|bun|mix|dotnet|rake|rails|playwright|react-scripts) test\\b',
+  `(?:mvn|mvnw|gradle|gradlew)${ARGUMENTS}\\b(?:test|verify|check)\\b`,
+]
+const RUNNERS = new RegExp(`(?:^|[\\s/;&|('"])(?:${CALLS.join('|')})`)
+
+/** Whether what a script starts is known to report its tests. */
+export function namesRunner(script: string): boolean {
+  return RUNNERS.test(script)
+}

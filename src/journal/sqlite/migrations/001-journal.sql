@@ -29,20 +29,28 @@ CREATE TABLE agents (
 ) STRICT;
 CREATE INDEX agents_by_run ON agents (run);
 
+-- What rows say over and over, once each.
+CREATE TABLE steps (
+  key        INTEGER PRIMARY KEY,
+  kind       TEXT NOT NULL,
+  event_type TEXT NOT NULL,
+  from_state TEXT,
+  to_state   TEXT,
+  move       TEXT,
+  checksum   INTEGER NOT NULL
+) STRICT;
+
 -- Append-only. Rows are read by run. An index by agent would cost every commit a page for each agent
 -- in it: that no row of an agent is written twice is kept by its snapshot, whose `seq` only rises.
+-- A step that is not there is noticed when its row is read.
 CREATE TABLE journal (
   seq        INTEGER PRIMARY KEY,
   run        INTEGER NOT NULL,
   agent      INTEGER NOT NULL REFERENCES agents (key),
   agent_seq  INTEGER NOT NULL,
   at_ms      INTEGER NOT NULL,
-  kind       TEXT NOT NULL,
+  step       INTEGER NOT NULL,
   event_id   TEXT NOT NULL,
-  event_type TEXT NOT NULL,
-  from_state TEXT,
-  to_state   TEXT,
-  move       TEXT,
   body       TEXT NOT NULL,
   checksum   INTEGER NOT NULL
 ) STRICT;

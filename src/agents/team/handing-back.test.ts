@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import type { AgentView } from '../role.ts'
+import type { AgentId, Json, JsonObject } from '../values.ts'
+import { architect } from './architect.ts'
+import { coder } from './coder.ts'
+import { DEFAULT_LIMITS, REQUEST, STORY } from './protocol.ts'
+
+const mind = {
+  brain: 'model',
+  contextTokens: 100_000,
+  outputTokensMax: 4_096,
+  price: null,
+  ledger: 'run/ledger' as AgentId,
+}
+const settings = {
+  run: 'run',
+  target: 'main',
+  minds: { pm: mind, architect: mind, coder: mind },
+  limits: DEFAULT_LIMITS,
+  planReview: 'auto',
+  tests: {},
+}
+const request = (id: string) => ({
+  id,
+  from: 'run/coder-1',
+  story: null,
+  settings,
+  ask: { kind: 'plan', plan: 'Write it.', round: 1, note: '' },
+})
+
+const agent = (place: string, state: string, data: object = {}): AgentView => ({
+  id: `run/${place}` as AgentId,
+  state,
+  origin: null,
+  data: data as JsonObject,
+  generation: 1,
+  seq: 7,
+})
+const event = (type: string, payload: unknown) => ({
+  id: 'e',
+  type,
+  payload: payload as Json,
+  atMs: 0,
+})
+
+test.each(['I', 'D'] as const)(
+  'architect@%s at work has a further request go to somebody else',
+  (revision) => {
+    const { handle } = architect(revision)
+    const busy = agent('architect-1', 'REQUEST', { request: request('first') })
+    const waiting = { request: 'second', from: 'run/coder-1' }
+    expect(handle(busy, event(REQUEST, request('second')))).toMatchObject({
+      send: [{ to: 'run/dispatcher', type: 'request_waiting', payload: waiting }],
+    })
+    expect(handle(busy, event(REQUEST, request('first'))).send).toBeUndefined()
+  },
+)
+
+test.each(['I', 'D'] as const)(
+  'architect@%s takes a request up that came while it recovered',
+  (revision) => {
+    const { handle } = architect(revision)
+    const { set } = handle(agent('architect-1', 'ERROR'), event(REQUEST, request('first')))
+    expect(set).toMatchObject({ request: { id: 'first' } })
+    const recovered = handle(agent('architect-1', 'ERROR', set), event('go_on', null))
+    expect(recovered).toMatchObject({
+      move: { event: 'recovered', to: 'WAITING' },
+      send: [{ to: 'run/architect-1', type: REQUEST, payload: { id: 'first' } }],
+    })
+  },
+)
+
+test.each(['D', 'F'] as const)(
+  'coder@%s at work has a further story go to somebody else, and no attempt counts',
+  (revision) => {
+    const { handle } = coder(revision)
+    const story = { id: 'b', title: 'B', description: '', criteria: [], dependsOn: [] }
+    const work = { story, attempt: 1, lessons: [], settings }
+    const decision = handle(agent('coder-1', 'SETUP'), event(STORY, work))
+    expect(decision.send).toMatchObject([
+      {
+        to: 'run/story/b',
+        type: 'story_ended',
+        payload: { coder: 'run/coder-1', end: { kind: 'failed', isCharged: false } },
+      },
+    ])
+    expect(decision.move).toBeUndefined()
+  },
+)

@@ -1,0 +1,13 @@
+import { ProviderError } from '../provider-error.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** Something that an engine could not do. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError'
+}
+
+/** An error that another process told of, as the same kind where the kind decides the exit code. */
+export function errorOf(name: string, message: string): Error {
+  if (name === 'UsageError') return new UsageError(message)
+  return name === 'ProviderError' ? new ProviderError(message) : new EngineError(message)
+}

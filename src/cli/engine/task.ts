@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  ABORT_WANTED,
+  awaitsOperator,
+  type Brought,
+  coordinatorOf,
+  FOLLOW_UP_BROUGHT,
+  PROPOSAL_CONFIRMED,
+  TASK_BROUGHT,
+  type TaskBrought,
+  type TaskSettings,
+} from '../../agents/coordinator/protocol.ts'
+import { taskWorkOf } from '../../agents/coordinator/task-work.ts'
+import { OPEN_BOOKS } from '../../agents/ledger-keeper.ts'
+import { ledgerOf } from '../../agents/team/protocol.ts'
+import type { AgentId, EventId, Json, RunId } from '../../agents/values.ts'
+import { updateMirror } from '../../effects/git/repositories.ts'
+import type { LedgerLimits } from '../../ledger/ledger.ts'
+import type { AgentRecord } from '../../runtime/records.ts'
+import { UsageError } from '../usage-error.ts'
+import { findTask, isTaskOver } from '../view/task-status.ts'
+import { openTarget, type Team } from './team.ts'
+
+/** What one task is started with. */
+export interface TaskStart {
+  readonly id: string
+  /** The user's repository, which is only read. */
+  readonly repository: string
+  readonly settings: TaskSettings
+  readonly brought: Brought
+  readonly revision: '1' | '2'
+  readonly budget: LedgerLimits
+}
+
+type Ground = Pick<Team, 'runtime' | 'journal' | 'git' | 'repositories'>
+
+/** Processes have some seconds to end; then they are ended. */
+const END_MS_MAX = 20_000
+const POLL_MS = 50
+
+/** Starts a task, or finds it started: a run of its own with one who does it and one who counts. */
+export async function startTask(
+  { runtime, git, repositories }: Ground,
+  { id, repository, settings, brought, revision, budget }: TaskStart,
+): Promise<void> {
+  await updateMirror(git, repositories, repository)
+  await openTarget(git, repositories, settings.target)
+  const run = id as RunId
+  await runtime.createRun(run, { task: { revision }, settings: settings as unknown as Json })
+  const tell = (agent: AgentId, type: string, payload: unknown) =>
+    runtime.deliver({ id: `${id}:${type}` as EventId, agent, type, payload: payload as Json })
+  await runtime.createAgent({ id: ledgerOf(id), run, role: 'ledger' })
+  await tell(ledgerOf(id), OPEN_BOOKS, budget)
+  const agent = coordinatorOf(id)
+  await runtime.createAgent({ id: agent, run, role: `coordinator@${revision}` })
+  await tell(agent, TASK_BROUGHT, { ...brought, settings } satisfies TaskBrought)
+}
+
+/** Refuses a task that is under way already, in the same words. */
+export async function refuseSameTask({ journal }: Ground, text: string): Promise<void> {
+  for (const { id } of await journal.readRuns()) {
+    const task = findTask(await journal.readAgents(id))
+    if (task === undefined || isTaskOver(task) || taskWorkOf(task).task !== text) continue
+    throw new UsageError(
+      `This task is under way as ${id}. slipway watch ${id} shows it, slipway stop ${id} ends it.`,
+    )
+  }
+}
+
+/** Appends to a task that is over. */
+export async function followUpTask(team: Ground, run: string, brought: Brought): Promise<void> {
+  await tellTask(team, await requireOver(team, run), FOLLOW_UP_BROUGHT, brought)
+}
+
+/** Has done what was proposed. */
+export async function confirmTask(team: Ground, run: string): Promise<void> {
+  const task = await requireOver(team, run)
+  const { outcome } = taskWorkOf(task)
+  if (!awaitsOperator(outcome)) {
+    throw new UsageError(
+      `${run} has nothing to confirm: it ended with ${outcome}. slipway task --follow-up ${run} "…" says more.`,
+    )
+  }
+  await tellTask(team, task, PROPOSAL_CONFIRMED, null)
+}
+
+/** Gives a task up, and waits until nothing of it is under way. False when the run is no task. */
+export async function abortTask(team: Ground, run: string): Promise<boolean> {
+  const { runtime, journal } = team
+  const task = findTask(await journal.readAgents(run as RunId))
+  if (task === undefined) return false
+  const id = `${task.id}:${ABORT_WANTED}:${crypto.randomUUID()}` as EventId
+  await runtime.deliver({ id, agent: task.id, type: ABORT_WANTED, payload: null })
+  // A run that rests handles nothing; this is the first thing that it does.
+  await runtime.resume(run as RunId)
+  const untilMs = Date.now() + END_MS_MAX
+  while ((await journal.readEffects(run as RunId)).length > 0 && Date.now() < untilMs) {
+    await sleep(POLL_MS)
+  }
+  return true
+}
+
+async function requireOver({ journal }: Ground, run: string): Promise<AgentRecord> {
+  const task = findTask(await journal.readAgents(run as RunId))
+  if (task === undefined) throw new UsageError(`${run} is a run of a team, and no task.`)
+  if (isTaskOver(task)) return task
+  throw new UsageError(
+    `${run} is under way, in ${task.state}. slipway watch ${run} shows it, slipway stop ${run} ends it.`,
+  )
+}
+
+/** The same for whoever saw the task in the same state: the second of two is refused. */
+async function tellTask(
+  { runtime }: Ground,
+  { id: agent, seq }: AgentRecord,
+  type: string,
+  payload: Brought | null,
+): Promise<void> {
+  const id = `${agent}:taken_up:${seq}` as EventId
+  const taken = await runtime.deliver({ id, agent, type, payload })
+  if (taken !== 'accepted') throw new UsageError('Somebody else took the task up at this moment.')
+}

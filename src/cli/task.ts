@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import { relative } from 'node:path'
+import type { Brought, TaskMode } from '../agents/coordinator/protocol.ts'
+import { describeIgnored, loadConfig } from './config/load-config.ts'
+import type { Control } from './engine/control.ts'
+import { EXIT_CODE } from './exit-code.ts'
+import { jsonText } from './json-text.ts'
+import { currentBranch } from './run.ts'
+import { findPlace, prepareStateFolder, type StateOptions } from './state-folder.ts'
+import { UsageError } from './usage-error.ts'
+import { followRun } from './view/follow.ts'
+import { chooseTask } from './view/open-source.ts'
+import type { RunSource } from './view/run-source.ts'
+import { taskMarkdown } from './view/task-report.ts'
+import { findTask, taskExitCode } from './view/task-status.ts'
+import { readTask } from './view/task-view.ts'
+
+export interface TaskOptions extends StateOptions {
+  readonly mode?: TaskMode
+  readonly yes?: true
+  readonly followUp?: string
+  readonly target?: string
+  readonly detach?: true
+  readonly foreground?: true
+  readonly json?: true
+}
+
+/** How a task is set going, once there is an engine. */
+interface Going {
+  readonly id: string
+  begin(control: Control): Promise<void>
+}
+
+const TEXT_CHARS_MAX = 20_000
+
+/** `slipway task <text>`: has one thing done, or more of it with `--follow-up`. */
+export async function task(text: string | undefined, options: TaskOptions): Promise<number> {
+  if (text === undefined || text.trim() === '') throw new UsageError('Say what is to be done.')
+  if (text.length > TEXT_CHARS_MAX) {
+    throw new UsageError(
+      `The task has ${text.length} characters; at most ${TEXT_CHARS_MAX} are taken.`,
+    )
+  }
+  const { mode = 'proposal', yes, followUp } = options
+  const brought: Brought = { text: text.trim(), mode, isConfirmed: yes ?? false }
+  if (followUp !== undefined) {
+    const id = await findTaskId(followUp, options)
+    return go({ id, begin: (control) => control.followUp(id, brought) }, options)
+  }
+  const { root } = findPlace(options)
+  const loaded = await loadConfig(root, process.env)
+  for (const line of describeIgnored(loaded)) process.stderr.write(`${line}\n`)
+  const target = options.target ?? loaded.config.target ?? (await currentBranch(root))
+  const id = nameTask(text)
+  return go({ id, begin: (control) => control.startTask({ ...brought, id, target }) }, options)
+}
+
+/** `slipway confirm [task]`: has done what was proposed. */
+export async function confirm(name: string | undefined, options: TaskOptions): Promise<number> {
+  const id = await findTaskId(name, options)
+  return go({ id, begin: (control) => control.confirm(id) }, options)
+}
+
+/** `slipway task report [task]`: the task round by round. */
+export async function report(name: string | undefined, options: TaskOptions): Promise<number> {
+  const { source, run, close } = await chooseTask(name, options)
+  try {
+    return await show(source, run, options)
+  } finally {
+    await close()
+  }
+}
+
+async function findTaskId(name: string | undefined, options: TaskOptions): Promise<string> {
+  const { run, close } = await chooseTask(name, options)
+  await close()
+  return run
+}
+
+function nameTask(text: string): string {
+  const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? ['task']
+  return `${words.slice(0, 4).join('-').slice(0, 40)}-${randomBytes(2).toString('hex')}`
+}
+
+async function go(going: Going, options: TaskOptions): Promise<number> {
+  const { root, stateFolder } = findPlace(options)
+  if (options.foreground) return goHere(root, stateFolder, going, options)
+  const { reachEngine } = await import('./engine/reach.ts')
+  const control = await reachEngine(root, stateFolder)
+  await going.begin(control)
+  if (!options.detach) return followTask(control, going.id, options)
+  const data = { task: going.id, state: stateFolder }
+  process.stdout.write(options.json ? `${JSON.stringify(data)}\n` : `${going.id}\n`)
+  process.stderr.write(`It goes on by itself. slipway task report ${going.id} shows it.\n`)
+  return EXIT_CODE.done
+}
+
+/** Works in this process. Ctrl-C lets what is under way end, and keeps the task. */
+async function goHere(
+  root: string,
+  stateFolder: string,
+  { id, begin }: Going,
+  options: TaskOptions,
+): Promise<number> {
+  await prepareStateFolder(stateFolder)
+  const { openEngine } = await import('./engine/engine.ts')
+  const engine = await openEngine(root, stateFolder, process.env)
+  process.stderr.write(`${engine.description}\n`)
+  const leaving = new AbortController()
+  const interrupt = () => {
+    void engine.control.pause(id).finally(() => leaving.abort())
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', interrupt)
+  try {
+    await begin(engine.control)
+    return await followTask(engine.control, id, options, leaving)
+  } finally {
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', interrupt)
+    await engine.close()
+  }
+}
+
+/** Follows a task until it rests, and says how it ended. Leaving it leaves it going. */
+export async function followTask(
+  control: Control,
+  id: string,
+  options: TaskOptions,
+  leaving = new AbortController(),
+): Promise<number> {
+  const leave = () => leaving.abort()
+  process.once('SIGINT', leave)
+  const { signal } = leaving
+  const out = process.stderr
+  await followRun(control, id, { as: 'lines', out, hint: '', isUnattended: true, signal }).finally(
+    () => process.off('SIGINT', leave),
+  )
+  if (signal.aborted) {
+    out.write(`The task ${id} is kept. slipway resume ${id} goes on, slipway stop ${id} ends it.\n`)
+    return EXIT_CODE.interrupted
+  }
+  return show(control, id, options)
+}
+
+async function show(source: RunSource, id: string, options: TaskOptions): Promise<number> {
+  const view = await readTask(source, id)
+  const agent = findTask(await source.agents(id))
+  if (view === undefined || agent === undefined) throw new UsageError(`${id} is no task.`)
+  const { stateFolder } = findPlace(options)
+  const work = relative(process.cwd(), `${stateFolder}/git/work.git`)
+  process.stdout.write(options.json ? `${jsonText(view)}\n` : taskMarkdown(view, work))
+  return taskExitCode(agent)
+}

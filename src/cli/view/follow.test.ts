@@ -1,0 +1,64 @@
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import type { AgentRecord, RunRecord, StoredRow } from '../../runtime/records.ts'
+import { followRun } from './follow.ts'
+import type { RunSource } from './run-source.ts'
+
+const run = { id: 'r', status: 'running', createdMs: 0, config: {} } as unknown as RunRecord
+const agent = (place: string, state: string) =>
+  ({
+    key: 1,
+    id: `r/${place}`,
+    role: place,
+    state,
+    data: {},
+    generation: 1,
+  }) as unknown as AgentRecord
+const row = (seq: number, move: string) =>
+  ({
+    seq,
+    kind: 'moved',
+    agentId: 'r/pm',
+    from: 'A',
+    to: 'B',
+    move,
+    body: {},
+    atMs: 0,
+  }) as unknown as StoredRow
+
+/** A run as it is stored, and nothing happens in it. */
+function source(agents: readonly AgentRecord[], moves: readonly string[]): RunSource {
+  const rows = moves.map((move, i) => row(i + 1, move))
+  return {
+    runs: async () => [run],
+    agents: async () => agents,
+    effects: async () => [],
+    rows: async (_, afterSeq) => rows.filter(({ seq }) => seq > afterSeq),
+  }
+}
+
+const follow = (from: RunSource, isUnattended: boolean) => {
+  const out = new PassThrough().resume() as unknown as NodeJS.WriteStream
+  const signal = AbortSignal.timeout(500)
+  return followRun(from, 'r', { as: 'lines', out, hint: '', signal, isUnattended })
+}
+
+const SUSPENDED = [agent('pm', 'SUSPEND')]
+
+test('services that were waited for in vain end it, where nobody is there', async () => {
+  const startedMs = performance.now()
+  const seen = await follow(source(SUSPENDED, ['suspension_timed_out']), true)
+  expect(seen.isOut).toBe(true)
+  expect(performance.now() - startedMs).toBeLessThan(450)
+})
+
+test.each([
+  ['somebody watches', SUSPENDED, ['suspension_timed_out'], false],
+  ['they are waited for', SUSPENDED, ['service_unavailable'], true],
+  ['they came back', SUSPENDED, ['suspension_timed_out', 'service_restored'], true],
+  ['nobody needs them', [agent('pm', 'DRAFTING')], ['suspension_timed_out'], true],
+] as const)('it goes on when %s', async (_, agents, moves, isUnattended) => {
+  const startedMs = performance.now()
+  await follow(source(agents, moves), isUnattended)
+  expect(performance.now() - startedMs).toBeGreaterThan(450)
+})

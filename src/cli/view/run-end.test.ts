@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { NO_AMOUNTS } from '../../ledger/amounts.ts'
+import type { Exhausted } from '../../ledger/limits.ts'
+import { budgetHint, exitCodeOf, unpricedNote } from './run-end.ts'
+import type { QuestionView, RunView } from './run-view.ts'
+
+const view = (given: Partial<RunView>): RunView => ({
+  run: 'r',
+  target: 'main',
+  status: 'running',
+  stories: [],
+  agents: [],
+  questions: [],
+  spent: NO_AMOUNTS,
+  budget: { limits: null, isSpent: false, startedMs: null },
+  unpriced: [],
+  failure: null,
+  startedMs: 0,
+  ...given,
+})
+const question = (cause: Exhausted | null): QuestionView => ({
+  id: 'q',
+  from: 'architect-1',
+  about: 'a',
+  question: '?',
+  choices: [],
+  cause,
+  askedMs: 0,
+})
+const MONEY: Exhausted = { scope: 'run', what: 'money', limit: 5_000_000, wanted: 5_100_000 }
+const SPENT = { limits: null, isSpent: true, startedMs: null }
+
+test.each([
+  ['done', { status: 'done' }, 0],
+  ['failed', { status: 'failed' }, 1],
+  ['a question', { status: 'waiting', questions: [question(null)] }, 3],
+  ['a question for want of money', { status: 'waiting', questions: [question(MONEY)] }, 4],
+  ['another one too', { status: 'waiting', questions: [question(MONEY), question(null)] }, 3],
+  ['the run has spent it', { status: 'waiting', questions: [question(null)], budget: SPENT }, 4],
+  ['failed for want of money', { status: 'failed', budget: SPENT }, 4],
+  ['an outage', { status: 'failed', failure: { reason: 'out', isOutage: true } }, 5],
+  ['a spec given up', { status: 'failed', failure: { reason: 'no', isOutage: false } }, 1],
+  ['stopped', { status: 'stopped' }, 130],
+] as const)('%s', (_, given, exitCode) => {
+  expect(exitCodeOf(view(given))).toBe(exitCode)
+})
+
+test.each([
+  [MONEY, '--dollars 10'],
+  [{ ...MONEY, scope: 'story', limit: 200_000 }, '--story-dollars 1'],
+  [{ ...MONEY, what: 'tokens', limit: 1_000 }, '--tokens 2000'],
+  [{ ...MONEY, what: 'iterations', limit: 3, scope: 'story' }, '--story-iterations 6'],
+  [{ ...MONEY, what: 'time', limit: 3_600_000 }, '--hours 2'],
+  [{ ...MONEY, what: 'unpriced', limit: 0 }, '--allow-unpriced'],
+] as const)('%j is raised by %s', (cause, option) => {
+  const hint = budgetHint(view({ questions: [question(cause)] }))
+  expect(hint).toContain(`slipway budget r ${option}`)
+})
+
+test('what is known is not mentioned', () => {
+  expect(budgetHint(view({ questions: [question(null)] }))).toBeUndefined()
+  expect(budgetHint(view({ budget: SPENT }))).toContain('slipway budget r')
+  expect(unpricedNote(view({}))).toBeUndefined()
+  expect(unpricedNote(view({ unpriced: ['coder'] }))).toContain('model of coder')
+})

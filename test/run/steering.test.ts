@@ -1,0 +1,253 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { plainGit } from '../git/world.ts'
+import { call, decides, PLAIN, reply, story, submit, working, writes } from '../team/replies.ts'
+import { makeUser, type User } from './slipway.ts'
+
+const SPEC = `# Greeter
+
+A greeter in shell.
+
+## Acceptance criteria
+
+1. It greets.
+2. It says goodbye.
+`
+const TESTS = { commands: [['sh', 'test.sh']] }
+const HELLO = submit(story('hello', { criteria: ['1', '2'] }))
+const QUIET_MS = 120_000
+
+let user: User
+
+beforeEach(async () => {
+  user = await makeUser()
+  user.write('test.sh', 'for t in tests/*.sh; do sh "$t" || exit 1; done\n')
+  user.write('tests/0.sh', 'true\n')
+  plainGit(user.repository, 'add', '-A')
+  plainGit(user.repository, 'commit', '-q', '-m', 'tests')
+  user.write('../spec.md', SPEC)
+})
+
+afterEach(() => user.close())
+
+/** The only run, as `slipway status` sees it. */
+const view = async () => JSON.parse((await user.slipway('status', '--json')).stdout)
+
+test(
+  'a run that has spent its budget says how it goes on, and does',
+  async () => {
+    await user.play([HELLO, writes('hello'), decides('continue'), ...PLAIN], {
+      tests: TESTS,
+      budget: { run: { iterations: 2 } },
+    })
+    const spent = await user.slipway('run', '../spec.md')
+    expect([spent.code, spent.stderr]).toEqual([4, expect.stringContaining('slipway budget')])
+    const hint = /slipway (budget \S+) --iterations 4$/m.exec(spent.stderr)?.[1] ?? ''
+    expect((await user.slipway('status')).code).toBe(4)
+    expect(JSON.parse((await user.slipway('budget', '--json')).stdout)).toMatchObject({
+      spent: { iterations: 2 },
+      limits: { run: { iterationsMax: 2, microdollarsMax: 50_000_000 } },
+      isSpent: true,
+    })
+    expect(await user.slipway('budget', '--dollars', 'much')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--dollars is a number'),
+    })
+    const raised = await user.slipway(...hint.split(' '), '--iterations', '100')
+    expect(raised).toMatchObject({ code: 0, stderr: expect.stringContaining('goes on (1)') })
+    expect(raised.stdout).toMatch(/^iterations +2 +100 +1000$/m)
+    expect(await user.slipway('watch')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('shown'),
+    })
+  },
+  QUIET_MS,
+)
+
+/** Stories that fail, each until something is said about it. */
+const NAMES = ['again', 'anew', 'without', 'gone']
+const fails = (name: string) =>
+  working({ story: name, state: 'CODING' }, call('report_blocked', { reason: `No ${name}.` }))
+const mended = (name: string, contains: string) => [
+  reply({ role: 'coder', state: 'CODING', story: name, turn: 1, contains }, ...writes(name).do),
+  reply(
+    { role: 'coder', state: 'CODING', story: name, turn: 2 },
+    call('done', { summary: 'Done.' }),
+  ),
+]
+
+test(
+  'a story that failed is tried again, written anew, done without, or cut',
+  async () => {
+    const stories = [
+      ...NAMES.map((name) => story(name)),
+      story('user', { criteria: ['2'], depends_on: ['without'] }),
+      story('tail', { depends_on: ['gone'] }),
+      story('spare', { depends_on: ['without'] }),
+    ]
+    const replies = [
+      submit(...stories),
+      ...mended('again', 'blocked: No again.'),
+      ...mended('anew', 'in another way'),
+      ...NAMES.map(fails),
+      writes('user'),
+      ...PLAIN,
+    ]
+    await user.play(replies, { tests: TESTS, limits: { attempts: 1 }, team: { coders: 2 } })
+    const waits = await user.slipway('run', '../spec.md')
+    expect([waits.code, waits.stderr]).toEqual([3, expect.stringContaining('4 questions')])
+    for (const [command, ...args] of [
+      ['cut', 'spare'],
+      ['cut', 'gone'],
+      ['waive', 'without'],
+      ['retry', 'again'],
+      ['rewrite', 'anew', 'Write', 'it in another way.'],
+    ] as const) {
+      expect(await user.slipway(command, ...args)).toMatchObject({ code: 0 })
+    }
+    expect((await user.slipway('watch')).code).toBe(0)
+    const { stories: ended } = await view()
+    const states = ended.map(({ id, state }: { id: string; state: string }) => `${id} ${state}`)
+    expect(states.toSorted()).toEqual(
+      ['again MERGED', 'anew MERGED', 'gone CUT', 'spare CUT', 'tail CUT', 'user MERGED']
+        .concat('without WAIVED')
+        .toSorted(),
+    )
+    for (const args of [
+      ['retry', 'again'],
+      ['cut', 'user'],
+      ['waive', 'nothing'],
+      ['rewrite', 'anew'],
+    ]) {
+      expect((await user.slipway(...args)).code).toBe(2)
+    }
+  },
+  QUIET_MS,
+)
+
+test(
+  'a further spec goes into the same run, and both are shown',
+  async () => {
+    const wave = submit(story('wave', { criteria: ['1'] }))
+    await user.play(
+      [reply({ role: 'architect', contains: 'Waver' }, ...wave.do), HELLO, writes('hello')].concat(
+        writes('wave'),
+        PLAIN,
+      ),
+      { tests: TESTS },
+    )
+    expect((await user.slipway('run', '../spec.md')).code).toBe(0)
+    const { run } = await view()
+    user.write('../more.md', '# Waver\n\n## Acceptance criteria\n\n1. It waves.\n')
+    expect((await user.slipway('run', '../more.md', '--into', 'nothing')).code).toBe(2)
+    const more = await user.slipway('run', '../more.md', '--into', run, '--json')
+    expect(more.code).toBe(0)
+    expect(JSON.parse(more.stdout)).toMatchObject({
+      run,
+      title: 'Greeter, Waver',
+      isComplete: true,
+      criteria: [
+        { text: 'It greets.', stories: [{ id: 'hello' }] },
+        { text: 'It says goodbye.', stories: [{ id: 'hello' }] },
+        { text: 'It waves.', stories: [{ id: 'wave' }] },
+      ],
+    })
+  },
+  QUIET_MS,
+)
+
+test(
+  'the next run begins where the branch is by now',
+  async () => {
+    const again = submit(story('wave', { criteria: ['1', '2'] }))
+    const replies = [reply({ role: 'architect', contains: 'Waver' }, ...again.do), HELLO]
+    await user.play(replies.concat(writes('hello'), writes('wave'), PLAIN), { tests: TESTS })
+    expect((await user.slipway('run', '../spec.md')).code).toBe(0)
+    const git = (...args: string[]) => plainGit(user.repository, ...args)
+    user.write('own.txt', 'mine\n')
+    git('add', 'own.txt')
+    git('commit', '-q', '-m', 'Mine')
+    user.write('../more.md', SPEC.replace('Greeter', 'Waver'))
+    const refused = await user.slipway('run', '../more.md')
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('each gone on') })
+    git('fetch', '-q', '.slipway/git/mirror.git', 'main')
+    git('merge', '-q', '--no-edit', 'FETCH_HEAD')
+    expect((await user.slipway('run', '../more.md')).code).toBe(0)
+    git('fetch', '-q', '.slipway/git/mirror.git', 'main:done')
+    const files = git('ls-tree', '--name-only', 'done').split('\n')
+    expect(files).toEqual(expect.arrayContaining(['hello.sh', 'own.txt', 'wave.sh']))
+  },
+  QUIET_MS,
+)
+
+test(
+  'an interview asks, and what was said is built',
+  async () => {
+    const pm = (state: string, contains: string | undefined, ...steps: object[]) =>
+      reply({ role: 'pm', state, ...(contains && { contains }) }, ...steps)
+    const spec = {
+      title: 'Greeter',
+      body: 'In shell.',
+      criteria: [{ id: '1', text: 'It greets.' }],
+    }
+    await user.play(
+      [
+        pm('INTERVIEWING', 'The answer: shell', call('end_interview', { summary: 'In shell.' })),
+        pm(
+          'INTERVIEWING',
+          'a greeter',
+          call('ask_user', { question: 'Which?', options: ['shell'] }),
+        ),
+        pm('DRAFTING', 'In shell.', call('submit_spec', spec)),
+        submit(story('hello')),
+        writes('hello'),
+        ...PLAIN,
+      ],
+      { tests: TESTS },
+    )
+    const asked = await user.slipway('interview', 'a greeter')
+    expect([asked.code, asked.stderr]).toEqual([3, expect.stringContaining('slipway answer')])
+    const questions = await user.slipway('answer')
+    expect([questions.code, questions.stdout]).toEqual([3, expect.stringContaining('Which?')])
+    expect((await user.slipway('answer', 'shell')).code).toBe(0)
+    expect((await user.slipway('watch')).code).toBe(0)
+    expect((await user.slipway('evidence')).stdout).toContain('It greets.')
+  },
+  QUIET_MS,
+)
+
+test(
+  'after a kill, whoever waited for work is told, and the run goes on',
+  async () => {
+    const ask = call('ask_question', { question: 'Which greeting?' })
+    const escalate = call('escalate', { question: 'Which greeting?', options: ['hello'] })
+    await user.play(
+      [
+        HELLO,
+        reply({ role: 'coder', state: 'PLANNING', turn: 1, contains: 'Plan' }, ask),
+        reply({ role: 'architect', contains: 'Answer this question' }, escalate),
+        writes('hello'),
+        ...PLAIN,
+      ],
+      { tests: TESTS },
+    )
+    expect((await user.slipway('run', '../spec.md')).code).toBe(3)
+    expect(user.killEngine()).toBe(true)
+    expect((await user.slipway('answer', 'hello')).code).toBe(0)
+    expect((await user.slipway('watch')).code).toBe(0)
+    expect((await user.slipway('logs')).stdout).toMatch(
+      /architect-\d +\S+ → ERROR {2}channel_closed/,
+    )
+    expect((await user.slipway('replay', (await view()).run)).stdout).toContain('Sound')
+    expect(existsSync(join(user.state, 'engine.json'))).toBe(true)
+  },
+  QUIET_MS,
+)
+
+test('a spec that nobody has filled in is not built', async () => {
+  expect((await user.slipway('init')).code).toBe(0)
+  const { code, stderr } = await user.slipway('run', 'spec.md')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('as slipway init wrote it')])
+  expect(readFileSync(join(user.repository, 'spec.md'), 'utf8')).toContain('Acceptance criteria')
+})

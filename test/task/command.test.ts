@@ -1,0 +1,194 @@
+import { readdirSync, readlinkSync } from 'node:fs'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Random } from '../drill/random.ts'
+import { plainGit } from '../git/world.ts'
+import { makeUser, type User } from '../run/slipway.ts'
+import { APPROVES, building, DISCUSSION, DONE, OBJECTS, planOf, testing, write } from './replies.ts'
+
+/** The long setting is 100. */
+const KILLS = Number(process.env.SLIPWAY_TASK_KILLS ?? 3)
+
+const TASK = 'Add a function that doubles a number'
+const TEXTS = {
+  'src/double.js': 'export const double = (a) => a + a\n',
+  'test/double.test.js': `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { double } from '../src/double.js'
+
+test('it doubles', () => assert.equal(double(4), 8))
+`,
+}
+const BUILDS = building(
+  { turn: 1, contains: 'Do this task.' },
+  ...Object.entries(TEXTS).map(([path, text]) => write(path, text)),
+)
+const TESTS = testing({
+  call: 'submit_test_plan',
+  input: planOf(['node', '--test', 'test/double.test.js']),
+})
+const PLAIN = [BUILDS, DONE, APPROVES, TESTS]
+const CONFIG = { tests: { commands: [['node', '--test']] }, limits: { taskRounds: 2 } }
+
+let user: User
+
+beforeEach(async () => {
+  user = await makeUser()
+})
+
+afterEach(() => user.close())
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let i = 0; i < 600; i += 1) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error('it did not come about')
+}
+
+const stateOf = async (task: string) =>
+  JSON.parse((await user.slipway('task', 'report', task, '--json')).stdout)
+
+test('a proposal waits for its operator, is confirmed, and is followed up', async () => {
+  await user.play([...DISCUSSION, ...PLAIN], CONFIG)
+  const head = plainGit(user.repository, 'rev-parse', 'HEAD')
+  const proposed = await user.slipway('task', TASK)
+  expect(proposed.code).toBe(3)
+  expect(proposed.stdout).toContain('**discussion_complete**')
+  expect(proposed.stdout).toContain('> Write double.sh on top of sum.sh')
+  expect(proposed.stderr).toContain('plan → review  roundtable_reviewer')
+  const [, id = ''] = /slipway confirm (\S+)`/.exec(proposed.stdout) ?? []
+  expect((await user.slipway('status', id)).code).toBe(3)
+  const done = await user.slipway('confirm', id)
+  expect(done.code).toBe(0)
+  expect(done.stdout).toContain('**approved**')
+  expect(done.stdout).toContain('## Round 2: implementation, approved')
+  expect((await user.slipway('confirm', id)).code).toBe(2)
+  // The command that the report names brings the work, and the checkout is as it was.
+  const [, fetched = ''] = /git (fetch \S+ \S+) &&/.exec(done.stdout) ?? []
+  plainGit(user.repository, ...fetched.split(' '))
+  expect(plainGit(user.repository, 'show', 'FETCH_HEAD:src/double.js')).toContain('a + a')
+  expect(plainGit(user.repository, 'rev-parse', 'HEAD')).toBe(head)
+  expect(plainGit(user.repository, 'status', '--porcelain', '--', 'src', 'test')).toBe('')
+  const more = await user.slipway(
+    'task',
+    '--follow-up',
+    id,
+    'Once more.',
+    '--mode',
+    'implementation',
+  )
+  expect(more.code).toBe(0)
+  const view = await stateOf(id)
+  expect(view).toMatchObject({ outcome: 'approved', followUps: ['Once more.'] })
+  expect(view.rounds.map(({ kind }: { kind: string }) => kind)).toEqual([
+    'discussion',
+    'implementation',
+    'implementation',
+  ])
+  expect((await user.slipway('replay', id)).stdout).toContain('Sound')
+}, 120_000)
+
+test('--yes goes on by itself, in the foreground too, and a red end has its exit code', async () => {
+  await user.play([...DISCUSSION, ...PLAIN], CONFIG)
+  const done = await user.slipway('task', TASK, '--yes', '--foreground', '--json')
+  expect(done.code).toBe(0)
+  expect(JSON.parse(done.stdout)).toMatchObject({ outcome: 'approved', status: 'done' })
+  await user.play([BUILDS, DONE, OBJECTS], CONFIG)
+  const spent = await user.slipway(
+    'task',
+    'Another thing',
+    '--mode',
+    'implementation',
+    '--foreground',
+  )
+  expect(spent.code).toBe(4)
+  expect(spent.stdout).toContain('**max_iterations_reached**')
+  expect(spent.stdout).toContain('It is not approved.')
+  await user.play([building({}, { fail: 'auth' })], CONFIG)
+  const refused = await user.slipway('task', 'A third', '--mode', 'implementation', '--foreground')
+  expect(refused.code).toBe(5)
+  expect(refused.stdout).toContain('**provider_auth_error**')
+}, 120_000)
+
+test('a stop ends a task, its processes and its second run', async () => {
+  const shell = { call: 'shell', input: { command: 'sleep 4321 & setsid sleep 4321 & sleep 4321' } }
+  await user.play([building({}, shell)], CONFIG)
+  const args = ['task', TASK, '--mode', 'implementation', '--detach', '--json']
+  const { task } = JSON.parse((await user.slipway(...args)).stdout)
+  await until(async () => countIn(user.state) > 2)
+  const same = await user.slipway('task', TASK)
+  expect(same.code).toBe(2)
+  expect(same.stderr).toContain(`under way as ${task}`)
+  for (const again of [
+    ['confirm', task],
+    ['task', '--follow-up', task, 'More.'],
+  ]) {
+    const { code, stderr } = await user.slipway(...again)
+    expect(code).toBe(2)
+    expect(stderr).toContain('is under way, in build')
+  }
+  expect((await user.slipway('stop', task)).code).toBe(0)
+  expect(countIn(user.state)).toBe(0)
+  expect(await stateOf(task)).toMatchObject({ outcome: 'canceled', status: 'stopped' })
+  expect((await user.slipway('task', 'report', task)).code).toBe(130)
+  user.killEngine()
+  expect(await stateOf(task)).toMatchObject({ outcome: 'canceled' })
+}, 120_000)
+
+/** How many processes work below a folder. */
+function countIn(folder: string): number {
+  return readdirSync('/proc').filter((name) => {
+    try {
+      return readlinkSync(`/proc/${name}/cwd`).startsWith(`${folder}/workspaces`)
+    } catch {
+      return false
+    }
+  }).length
+}
+
+test(`${KILLS} kills of the engine: every task ends as it would have`, async () => {
+  const seed = Date.now()
+  const random = new Random(seed)
+  console.log(`seed ${seed}`)
+  await user.play([...DISCUSSION, ...PLAIN], CONFIG)
+  const trees = new Set<string>()
+  let kills = 0
+  for (let i = 0; kills < KILLS; i += 1) {
+    const args = ['task', `${TASK}, for the ${i}th time`, '--yes', '--detach', '--json']
+    const { task } = JSON.parse((await user.slipway(...args)).stdout)
+    for (;;) {
+      const { outcome, status } = await stateOf(task)
+      if (status === 'done') break
+      if (status === 'failed') throw new Error(`seed ${seed}: ${outcome}`)
+      await new Promise((resolve) => setTimeout(resolve, random.below(400)))
+      if (kills < KILLS && user.killEngine()) {
+        kills += 1
+        await user.slipway('resume', task)
+      }
+    }
+    const { branch, rounds, transitions } = await stateOf(task)
+    expect(rounds).toHaveLength(2)
+    expect(transitions).toHaveLength(11)
+    trees.add(plainGit(`${user.state}/git/work.git`, 'rev-parse', `${branch}^{tree}`))
+    expect((await user.slipway('replay', task)).stdout).toContain('Sound')
+  }
+  expect(trees.size).toBe(1)
+}, 600_000)
+
+test.each([
+  [['task'], /Say what is to be done/],
+  [['task', 'x', '--mode', 'dreaming'], /Allowed choices/],
+  [['task', 'x', '--follow-up', 'nothing'], /no journal|no run/i],
+  [['task', 'x', '--target', 'nowhere'], /no branch nowhere/],
+  [['confirm'], /no journal|no task/i],
+  [['task', 'report'], /no journal|no task/i],
+])(
+  '%j is refused with what to do',
+  async (args, message) => {
+    await user.play(PLAIN, CONFIG)
+    const { code, stderr } = await user.slipway(...args)
+    expect(code).toBeGreaterThan(0)
+    expect(stderr).toMatch(message)
+  },
+  60_000,
+)

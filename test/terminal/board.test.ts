@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { makeUser, type User } from '../run/slipway.ts'
+import { SLIPWAY, Terminals } from './terminal.ts'
+
+let terminals: Terminals
+
+beforeEach(() => {
+  terminals = new Terminals()
+})
+
+afterEach(() => terminals.close())
+
+const ASKED = '? To how many decimal places'
+
+/** A question is over when the story that it is about is merged. */
+const MERGED = /✔ average +Average words in a sentence +merged/
+
+async function withUser(play: (user: User) => Promise<void>): Promise<void> {
+  const user = await makeUser()
+  try {
+    await play(user)
+  } finally {
+    await user.close()
+  }
+}
+
+test(
+  'the board is left and come back to, and a question is answered beside it',
+  () =>
+    withUser(async (user) => {
+      const desk = { cwd: user.repository, env: user.env }
+      const first = terminals.open(`${SLIPWAY} run ../spec.md`, desk)
+      const board = await first.shows(ASKED)
+      expect(board).toMatch(/^tally-\S+ +(running|waiting) +[█░]{24} \d of 7 stories/m)
+      expect(board).toMatch(/^● average .*coder-\d QUESTION$/m)
+      expect(board).toMatch(/^ +architect-\d +ESCALATED +average/m)
+      expect(board).toContain('  one decimal place | two decimal places | no rounding | abandon')
+      expect(board).toContain('  slipway answer "one decimal place"')
+      expect(board).toContain('q leaves the board, the run goes on')
+      first.press('q')
+      const left = await first.shows('ended with 130')
+      expect(left).toMatch(/The run goes on without the board\. slipway watch tally-\S+ comes back/)
+
+      const second = terminals.open(`${SLIPWAY} watch`, desk)
+      await second.shows(ASKED)
+      second.press('C-c')
+      expect(await second.shows('ended with 130')).toContain('comes back to it')
+
+      const third = terminals.open(`${SLIPWAY} watch`, desk)
+      await third.shows(ASKED)
+      const answer = (words: string) => terminals.open(`${SLIPWAY} answer ${words}`, desk)
+      const shown = await answer('').shows('ended with 3')
+      expect(shown).toMatch(/^tally-\S+\/architect-\d:\S+, about average$/m)
+      expect(shown).toContain('choices: one decimal place, two decimal places, no rounding')
+      expect(await answer('"  "').shows('ended with 2')).toContain('Say what the answer is.')
+      expect(await answer('"one decimal place"').shows('ended with 0')).toContain('Answered.')
+      const end = await third.shows('ended with 0')
+      expect(end).toMatch(MERGED)
+      expect(end).toContain('TESTS AT THAT COMMIT')
+      expect(end).not.toContain('NOT SHOWN')
+      expect(end).toContain('git fetch .slipway/git/mirror.git main && git merge FETCH_HEAD')
+      const late = await answer('"one decimal place"').shows('ended with 2')
+      expect(late).toContain('Nothing is asked')
+    }),
+  180_000,
+)
+
+test('the demo is answered from a second terminal, and builds what was said', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'slipway-home-'))
+  const env = { PATH: process.env.PATH ?? '', HOME: home }
+  const first = terminals.open(`${SLIPWAY} demo`, { cwd: home, env })
+  const board = await first.shows(ASKED)
+  const [, repository = '', command = ''] = /^ +cd (\S+) && (node \S+) answer$/m.exec(board) ?? []
+  try {
+    const second = terminals.open(`cd ${repository} && ${command} answer "no rounding"`, {
+      cwd: home,
+      env,
+    })
+    expect(await second.shows('ended with 0')).toContain('Answered.')
+    const end = await first.shows('ended with 0')
+    expect(end).toContain('Done: every criterion is shown.')
+    expect(end).toContain('slipway init')
+    const shown = terminals.open(
+      `git -C ${repository} fetch -q .slipway/git/mirror.git main && git -C ${repository} show FETCH_HEAD:src/average.js`,
+      { cwd: home, env },
+    )
+    expect(await shown.shows('ended with 0')).toContain('not rounded')
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+    if (repository !== '') rmSync(dirname(repository), { recursive: true, force: true })
+  }
+}, 180_000)
