@@ -111,7 +111,9 @@ export class World {
     const runtime = await openEmbeddedRuntime(this.#mutation.parts?.(parts, this) ?? parts)
     if (!process.alive) return
     process.runtime = runtime
-    void this.#populate(process)
+    this.#populate(process).catch((error) => {
+      if (process.alive) this.violations.push(`agents could not be created: ${error}`)
+    })
   }
 
   /** The process is gone, and with it everything that was not on the disk. */
