@@ -15,10 +15,10 @@ const merge = (user: ConfigFile) => mergeLayers({ user, repository: {}, isTruste
 describe('the budget', () => {
   test('is in whole millionths of a dollar and in milliseconds', () => {
     const { run, story } = resolveLedgerLimits(
-      merge({ budget: { run: { dollars: 1.1, hours: 0.5 }, story: { tokens: 7 } } }),
+      merge({ budget: { run: { dollars: 1.1, hours: 0.5 }, story: { tokens: 7, hours: 2 } } }),
     )
     expect(run).toMatchObject({ microdollarsMax: 1_100_000, elapsedMsMax: 1_800_000 })
-    expect(story.tokensMax).toBe(7)
+    expect(story).toMatchObject({ tokensMax: 7, elapsedMsMax: 7_200_000 })
   })
 
   test.each([

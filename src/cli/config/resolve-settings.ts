@@ -32,6 +32,7 @@ export function resolveLedgerLimits({ config, settings }: Merged): LedgerLimits 
       microdollarsMax: Math.round(story.dollars * MICRODOLLARS),
       tokensMax: story.tokens,
       iterationsMax: story.iterations,
+      elapsedMsMax: Math.round(story.hours * HOUR_MS),
     },
     allowUnpriced: allowUnpriced ?? !isChosen,
   }

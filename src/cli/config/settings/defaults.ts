@@ -25,6 +25,7 @@ export interface SlipwayConfig {
       readonly dollars: number
       readonly tokens: number
       readonly iterations: number
+      readonly hours: number
     }
     readonly allowUnpriced: boolean | null
   }
@@ -65,7 +66,7 @@ export const DEFAULTS: SlipwayConfig = {
   models: { default: null, pm: null, architect: null, coder: null, reviewer: null, tester: null },
   budget: {
     run: { dollars: 50, tokens: 200_000_000, iterations: 20_000, hours: 48 },
-    story: { dollars: 10, tokens: 30_000_000, iterations: 1_000 },
+    story: { dollars: 10, tokens: 30_000_000, iterations: 1_000, hours: 48 },
     allowUnpriced: null,
   },
   limits: { ...counts, taskRounds: 5, escalationHours: escalationMs / HOUR_MS },

@@ -64,6 +64,7 @@ const budget = {
   dollars: dollars.optional(),
   tokens: z.int().min(1).max(1e12).optional(),
   iterations: z.int().min(1).max(1e9).optional(),
+  hours: z.number().min(0.01).max(8_760).optional(),
 }
 
 /** What a configuration file may say. Everything is optional, and nothing else is accepted. */
@@ -95,7 +96,7 @@ export const CONFIG_FILE = z.strictObject({
           dollars: budget.dollars.describe('The most that a run may cost.'),
           tokens: budget.tokens.describe('Input and output of a run together.'),
           iterations: budget.iterations.describe('Calls of models in a run.'),
-          hours: z.number().min(0.01).max(8_760).optional().describe('The time of a run.'),
+          hours: budget.hours.describe('The time of a run.'),
         })
         .optional(),
       story: z
@@ -103,6 +104,7 @@ export const CONFIG_FILE = z.strictObject({
           dollars: budget.dollars.describe('The most that a story may cost.'),
           tokens: budget.tokens.describe('Input and output of a story together.'),
           iterations: budget.iterations.describe('Calls of models for a story.'),
+          hours: budget.hours.describe('The time of a story, from its first call of a model on.'),
         })
         .optional(),
       allowUnpriced: z

@@ -29,6 +29,7 @@ export const TRUST_RULES: Readonly<Record<string, TrustRule>> = {
   'budget.story.dollars': 'lower',
   'budget.story.tokens': 'lower',
   'budget.story.iterations': 'lower',
+  'budget.story.hours': 'lower',
   'budget.allowUnpriced': LOOSE_TO_STRICT.unpriced,
   'limits.planningTurns': 'lower',
   'limits.codingTurns': 'lower',
