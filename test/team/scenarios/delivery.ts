@@ -54,18 +54,21 @@ const CROWD = Number(process.env.SLIPWAY_STORIES ?? 0)
 
 scenario(`${CROWD} stories that are ready at once are done`, CROWD > 0 ? NEW : [], async (open) => {
   const names = Array.from({ length: CROWD }, (_, i) => `s${i}`)
-  const nothing = call('mark_story_complete', { evidence: 'It is all there.' })
   const world = await open({
     replies: [
       submit(...names.map((name) => story(name, { criteria: ['1', '2'] }))),
-      planning(nothing),
-      APPROVE,
+      ...names.map((name) => working({ story: name, turn: 1 }, write(`${name}.txt`, `${name}\n`))),
+      ...PLAIN,
     ],
-    coders: 6,
-    architects: 2,
+    coders: 50,
+    architects: 4,
   })
   const agents = await world.untilOver()
-  for (const name of names) expect(agents.get(`story/${name}`)?.state).toBe('MERGED')
+  for (const name of names) {
+    expect(agents.get(`story/${name}`)?.state).toBe('MERGED')
+    expect(world.target(`${name}.txt`)).toBe(name)
+  }
+  expect(world.log()).toHaveLength(CROWD + 1)
   expect(agents.get('dispatcher')?.data.counts).toEqual({ total: CROWD, left: 0, failed: 0 })
 })
 
