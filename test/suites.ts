@@ -49,7 +49,11 @@ export const SUITES: readonly Suite[] = [
     packages: ['test/forge'],
     nodeMin: 24,
   },
-  { name: 'sandbox', include: ['test/sandbox/*.test.ts'], needs: { bwrap: 'bubblewrap' } },
+  {
+    name: 'sandbox',
+    include: ['test/sandbox/*.test.ts'],
+    needs: { bwrap: 'bubblewrap', python3: 'python3' },
+  },
   {
     name: 'container',
     include: ['test/sandbox/container/*.test.ts'],

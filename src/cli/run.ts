@@ -10,6 +10,7 @@ import { EXIT_CODE } from './exit-code.ts'
 import { SPEC_TEMPLATE } from './init-templates.ts'
 import { findPlace, prepareStateFolder, type StateOptions } from './state-folder.ts'
 import { UsageError } from './usage-error.ts'
+import { gatherEvidence } from './view/evidence.ts'
 import { evidenceFor } from './view/evidence-output.ts'
 import { type Followed, followRun, readView } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
@@ -79,6 +80,7 @@ async function readSpecFile(file: string): Promise<string> {
     throw new UsageError(`${file}: ${why}. slipway init writes a spec.md to fill in.`)
   })
   if (text.trim() === '') throw new UsageError(`${file} is empty.`)
+  if (/[\0\uFFFD]/.test(text)) throw new UsageError(`${file} is not a text in UTF-8.`)
   if (text === SPEC_TEMPLATE) {
     throw new UsageError(`${file} is as slipway init wrote it. Say in it what is to be built.`)
   }
@@ -119,7 +121,7 @@ async function runHere(
   start: NewRun,
   options: RunOptions,
 ): Promise<number> {
-  await prepareStateFolder(stateFolder)
+  prepareStateFolder(stateFolder)
   const { openEngine } = await import('./engine/engine.ts')
   const engine = await openEngine(root, stateFolder, process.env)
   process.stderr.write(`${engine.description}\n`)
@@ -174,9 +176,14 @@ export async function followToEnd(
     out.write(`${isOurs ? left : kept}\n`)
     return EXIT_CODE.interrupted
   }
+  const { isComplete } = await gatherEvidence(control, id)
   process.stdout.write(await evidenceFor(control, id, options.json ? 'json' : 'text'))
   for (const line of closingLines(view)) out.write(`${line}\n`)
   if (view.status === 'done') out.write(await describeResult(view, options))
+  if (view.status === 'done' && !isComplete) {
+    out.write('Every story is over, but not every criterion is shown: this counts as failed.\n')
+    return EXIT_CODE.failed
+  }
   return view.isOut ? EXIT_CODE.provider : exitCodeOf(view)
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { makeStateFolder, writeOwnFile } from '../journal/file-system.ts'
+import { StateFolderError } from '../journal/state-folder-error.ts'
 import { findRepository } from './config/place.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -19,8 +20,15 @@ export function findPlace({ state }: StateOptions): { root: string; stateFolder:
 }
 
 /** Makes a state folder that git ignores by a file of its own. */
-export async function prepareStateFolder(stateFolder: string): Promise<void> {
-  await mkdir(stateFolder, { recursive: true, mode: 0o700 })
+export function prepareStateFolder(stateFolder: string): void {
+  makeStateFolder(stateFolder)
   const ignore = join(stateFolder, '.gitignore')
-  if (!existsSync(ignore)) await writeFile(ignore, '*\n')
+  try {
+    if (!existsSync(ignore)) writeOwnFile(ignore, '*\n')
+  } catch (error) {
+    throw new StateFolderError(
+      `${stateFolder} is read-only. Make it writable, or choose another folder with --state.`,
+      { cause: error },
+    )
+  }
 }

@@ -3,7 +3,9 @@ import type { AgentRecord } from '../runtime/records.ts'
 import { reachEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
+import { readView } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
+import type { RunSource } from './view/run-source.ts'
 import { findTask } from './view/task-status.ts'
 
 export interface SteerOptions extends StateOptions {
@@ -24,14 +26,24 @@ function saidOf(task: AgentRecord): string {
     : `The task was over already: ${outcome}.`
 }
 
+/** A task may be stopped after its proposal too, and says itself whether it was over. */
+async function isOver(source: RunSource, run: string): Promise<boolean> {
+  if (findTask(await source.agents(run)) !== undefined) return false
+  const { status } = await readView(source, run)
+  return status === 'done'
+}
+
 /** `slipway pause|resume|stop [run]`. All of it can be undone, but the end of a task. */
 export async function steer(
   how: keyof typeof SAID,
   name: string | undefined,
   options: SteerOptions,
 ): Promise<number> {
-  const { run, close } = await chooseRun(name, options)
-  await close()
+  const { source, run, close } = await chooseRun(name, options)
+  if (await isOver(source, run).finally(close)) {
+    process.stderr.write(`${run} is over: there is nothing to ${how}.\n`)
+    return EXIT_CODE.done
+  }
   const { root, stateFolder } = findPlace(options)
   const control = await reachEngine(root, stateFolder)
   await control[how](run)

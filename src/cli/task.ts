@@ -102,7 +102,7 @@ async function goHere(
   { id, begin }: Going,
   options: TaskOptions,
 ): Promise<number> {
-  await prepareStateFolder(stateFolder)
+  prepareStateFolder(stateFolder)
   const { openEngine } = await import('./engine/engine.ts')
   const engine = await openEngine(root, stateFolder, process.env)
   process.stderr.write(`${engine.description}\n`)

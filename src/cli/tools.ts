@@ -67,7 +67,7 @@ export async function trustTools(name: string, options: TrustToolsOptions): Prom
   if (!(await isAgreed('Start it once on this machine, to see its tools?'))) {
     return finish(options, { name, trusted: false, reason: 'nothing was started' })
   }
-  await prepareStateFolder(stateFolder)
+  prepareStateFolder(stateFolder)
   const found = await inspect(server, variables, stateFolder)
   if (!found.ok) return finish(options, { name, trusted: false, reason: found.reason })
   show(found.tools.map(describeTool).join('\n\n') || 'It has no tools.')

@@ -131,7 +131,9 @@ const PULL_REQUESTS: Readonly<Record<string, ForgeTest>> = {
   'has no checks where nobody has any, and answers': async (place, forge) => {
     const head = await work(place.world, 's1')
     await handIn(forge, 's1', head)
-    expect(requireValue(await forge.readChecks(head))).toEqual({ kind: 'none' })
+    expect(requireValue(await forge.readChecks({ commit: head, target: 'main' }))).toEqual({
+      kind: 'none',
+    })
     expect(await forge.probe(new AbortController().signal)).toBe(true)
   },
 

@@ -62,7 +62,8 @@ async function makePlace(
       )
       if (address.kind === 'refused') throw new Error(address.reason)
       const { git, repositories } = world
-      const parts = { git, repositories, repository: address.repository, token: TOKEN }
+      const checks = { token: TOKEN, checksGraceMs: 0 }
+      const parts = { git, repositories, repository: address.repository, ...checks }
       return openGithubForge({ ...parts, ...changes })
     },
     async reviewsOf(number) {

@@ -56,6 +56,13 @@ describe('a merge', () => {
     expect(contentOf(world.user, [])).toEqual(before)
   })
 
+  test('has a message without the NUL that git would not take', async () => {
+    const head = await work('s1', { 'a.txt': withLine(3, 'mine') })
+    expect(await queue.merge('s1', head, 'what\0 it is')).toMatchObject({ kind: 'merged' })
+    const body = plainGit(world.repositories.mirror, 'log', '-1', '--format=%b', 'main')
+    expect(body).toContain('what it is')
+  })
+
   test('is none where a folder went two ways and git names no file', async () => {
     const base = await work('base', { 'd/1': '1\n', 'd/2': '2\n', 'd/3': '3\n', 'd/4': '4\n' })
     expect(await queue.merge('base', base)).toMatchObject({ kind: 'merged' })
@@ -239,6 +246,20 @@ describe('a conflict', () => {
     expect(places.reduce((sum, count) => sum + count, further.hunks)).toBe(600)
     expect(JSON.stringify(outcome).length).toBeLessThan(120_000)
   }, 60_000)
+
+  test('of one hunk that is larger than an outcome shows how each side begins', async () => {
+    const long = (text: string) => `${`${text} line\n`.repeat(5_000)}`
+    const first = await work('s1', { 'a.txt': long('target') })
+    const second = await work('s2', { 'a.txt': long('story') })
+    await queue.merge('s1', first)
+    const outcome = await queue.merge('s2', second)
+    if (outcome.kind !== 'conflicted') throw new Error(outcome.kind)
+    const [conflict] = outcome.conflicts
+    expect(conflict).toMatchObject({ hunks: [{ cut: true }], hunksLeftOut: 0 })
+    expect(conflict?.hunks[0]?.target).toMatch(/^target line\n/)
+    expect(conflict?.hunks[0]?.story).toMatch(/^story line\n/)
+    expect(JSON.stringify(outcome).length).toBeLessThan(40_000)
+  })
 
   test('of more than fits an outcome says how much is left out', async () => {
     const long = (text: string) =>

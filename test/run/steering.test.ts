@@ -2,7 +2,18 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { plainGit } from '../git/world.ts'
-import { call, decides, PLAIN, reply, story, submit, working, writes } from '../team/replies.ts'
+import {
+  APPROVE,
+  call,
+  decides,
+  PLAIN,
+  planning,
+  reply,
+  story,
+  submit,
+  working,
+  writes,
+} from '../team/replies.ts'
 import { makeUser, type User } from './slipway.ts'
 
 const SPEC = `# Greeter
@@ -251,3 +262,26 @@ test('a spec that nobody has filled in is not built', async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining('as slipway init wrote it')])
   expect(readFileSync(join(user.repository, 'spec.md'), 'utf8')).toContain('Acceptance criteria')
 })
+
+test(
+  'two runs that are started at once share one engine',
+  async () => {
+    await user.play([HELLO, writes('hello'), ...PLAIN], { tests: TESTS })
+    const start = () => user.slipway('run', '../spec.md', '--detach')
+    const both = await Promise.all([start(), start()])
+    expect(both.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', ''])
+  },
+  QUIET_MS,
+)
+
+test(
+  'a run in which nothing was tested has failed, whatever its models say',
+  async () => {
+    const nothing = call('mark_story_complete', { evidence: 'It is all there.' })
+    await user.play([HELLO, planning(nothing), APPROVE], { tests: TESTS })
+    const ended = await user.slipway('run', '../spec.md')
+    expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('counts as failed')])
+    expect(ended.stdout).toContain('NOT SHOWN')
+  },
+  QUIET_MS,
+)

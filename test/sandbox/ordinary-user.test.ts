@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeIsolation, plantSecrets } from './conformance.ts'
+import { HIDDEN_MEMORY } from './hidden-memory.ts'
 import { buildWorker, openRemote, type RemoteIsolation } from './remote-isolation.ts'
-import { makeFolder } from './subject.ts'
+import { inSandbox, makeFolder } from './subject.ts'
 
 // Whoever runs this is an ordinary user already, unless it is root.
 const isRoot = process.getuid?.() === 0
@@ -33,5 +34,20 @@ describe('bubblewrap of an ordinary user', () => {
     expect(isolation.description).toContain('watched')
   })
 
-  describeIsolation({ level: 'bubblewrap', uid, stateFolder, isolation: () => isolation }, home)
+  const subject = { level: 'bubblewrap', uid, stateFolder, isolation: () => isolation } as const
+
+  for (const [name, take] of Object.entries(HIDDEN_MEMORY)) {
+    test(`does not get around the bound of memory by ${name}`, () =>
+      inSandbox(subject, { limits: { memoryBytesMax: 150 * 1024 ** 2 } }, async ({ sandbox }) => {
+        const run = (mib: number) => {
+          const argv = ['/usr/bin/python3', '-c', take(mib)] as const
+          return sandbox.run({ argv, timeoutMs: 20_000, outputBytesMax: 10_000 })
+        }
+        expect((await run(30)).output.toString()).toContain('took it all')
+        expect((await run(400)).output.toString()).not.toContain('took it all')
+        expect((await run(1)).how).toBe('exited')
+      }))
+  }
+
+  describeIsolation(subject, home)
 })

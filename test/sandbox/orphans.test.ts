@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { IsolationLevel } from '../../src/effects/sandbox/sandbox.ts'
 import { buildWorker, openRemote, type RemoteIsolation } from './remote-isolation.ts'
-import { inSandbox, isRunning, makeFolder, sleepMark } from './subject.ts'
+import { countRunning, inSandbox, isRunning, makeFolder, sleepMark } from './subject.ts'
 
 const KILLS = Number(process.env.SLIPWAY_SANDBOX_KILLS ?? 5)
 
@@ -69,6 +69,26 @@ test('without a sandbox the next orchestrator ends it', async () => {
   const next = await start('none', stateFolder)
   await next.endOrphans()
   expect(isRunning(mark)).toBe(false)
+  await next.close()
+})
+
+test('without a sandbox also what has left parent, session and environment', async () => {
+  const stateFolder = newStateFolder()
+  const mark = sleepMark()
+  const isolation = await start('none', stateFolder)
+  const subject = { level: 'none', uid, stateFolder, isolation: () => isolation } as const
+  const use = inSandbox(subject, {}, async ({ sh }) => {
+    void sh(
+      `(env -i setsid sleep ${mark} &); (env -u SLIPWAY_PROCESS setsid sleep ${mark} &); sleep 60`,
+    ).catch(() => {})
+    await expect.poll(() => countRunning(`sleep\0${mark}`), { timeout: 10_000 }).toBe(2)
+    await isolation.kill()
+  })
+  await use.catch(() => {})
+  expect(countRunning(`sleep\0${mark}`)).toBe(2)
+  const next = await start('none', stateFolder)
+  await next.endOrphans()
+  expect(countRunning(mark)).toBe(0)
   await next.close()
 })
 

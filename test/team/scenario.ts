@@ -21,7 +21,7 @@ export type Open = (
 ) => Promise<TeamWorld>
 
 /** Far more than any scenario takes, also of those that are only run when asked for. */
-const TIMEOUT_MS = 600_000
+const TIMEOUT_MS = 3_600_000
 
 const known = { registered: 0, ended: 0 }
 

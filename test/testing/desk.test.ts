@@ -54,7 +54,14 @@ test('a coder has as much time for tests as the gate', async () => {
 })
 
 test('a coder needs a report where the gate needs one', async () => {
-  const testCommands: TestCommand[] = [{ argv: ['true'], reason: 'it is configured' }]
+  const testCommands: TestCommand[] = [{ argv: ['sh', 'a'], reason: 'it is configured' }]
   const rules = { ...RULES, testCommands, requireReport: true }
-  expect(await testAtDesk({ a: '' }, rules)).toMatchObject({ code: 'nothing_reported' })
+  expect(await testAtDesk({ a: 'true' }, rules)).toMatchObject({ code: 'nothing_reported' })
+})
+
+test('a coder whose story empties the script that is configured is told so', async () => {
+  const testCommands: TestCommand[] = [{ argv: ['npm', 'test'], reason: 'it is configured' }]
+  const manifest = JSON.stringify({ scripts: { test: 'true' } })
+  const result = await testAtDesk({ 'package.json': manifest }, { ...RULES, testCommands })
+  expect(result).toMatchObject({ verdict: 'no_tests', code: 'none_executed' })
 })

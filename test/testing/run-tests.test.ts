@@ -138,7 +138,7 @@ describe.concurrent('make', () => {
     ],
     [
       'that speaks TAP',
-      { Makefile: 'check:\n\t@printf "1..2\\nok 1 - a\\nok 2 - b\\n"\n' },
+      { Makefile: 'check:\n\t@cat report.tap\n', 'report.tap': '1..2\nok 1 - a\nok 2 - b\n' },
       { verdict: 'passed', evidence: 'counted', counts: counts(2, 0) },
     ],
     [
@@ -150,6 +150,11 @@ describe.concurrent('make', () => {
       'that finds a folder of the name, and is content',
       { Makefile: 'test:\n\tfalse\n', 'test/a.txt': '' },
       { verdict: 'no_tests', code: 'none_executed', commands: [{ exitCode: 0 }] },
+    ],
+    [
+      'that only prints, and has nothing else to test',
+      { Makefile: '.PHONY: test\ntest:\n\t@echo 5 passed\n' },
+      { verdict: 'no_tests', code: 'no_command', remarks: [{ code: 'no_test_script' }] },
     ],
     [
       'with a target that does nothing',
@@ -236,6 +241,28 @@ describe.concurrent('commands', () => {
     })
   })
 
+  test.each<[string, string, object]>([
+    ['that runs nothing', 'true', { verdict: 'no_tests', code: 'none_executed' }],
+    ['of a runner without tests', 'node --test', { verdict: 'no_tests', code: 'none_executed' }],
+    [
+      'of a runner without tests that prints dots',
+      'node --test --test-reporter=dot',
+      { verdict: 'no_tests', code: 'none_executed' },
+    ],
+    ['that nobody can read', 'node --eval 0', { verdict: 'passed', evidence: 'exit_code' }],
+  ])('of the configuration: a script %s', async (_, script, outcome) => {
+    const workspace = world.repository({ 'package.json': npm(script) })
+    const commands = [{ argv: ['npm', 'test'] }]
+    expect(await world.runTests({ workspace, commands })).toMatchObject(outcome)
+  })
+
+  test('of the configuration: dots are counted', async () => {
+    const files = { 'sum.js': SUM, 'sum.test.js': nodeTest(ADDS) }
+    const commands = [{ argv: ['node', '--test', '--test-reporter=dot'] }]
+    const value = await world.runTests({ workspace: world.repository(files), commands })
+    expect(value).toMatchObject({ verdict: 'passed', counts: counts(1, 0) })
+  })
+
   test('that take too long end with all they started, and the next one has no time', async () => {
     const workspace = world.repository({
       run: '#!/bin/sh\nsleep 300 &\necho $! > pid.txt\necho started\nwait\n',
@@ -290,7 +317,7 @@ describe.concurrent('commands', () => {
       'sum.js': SUM,
       'sum.test.js': nodeTest(ADDS),
       'test_sum.py': unittest('def test_subtracts(self): self.assertEqual(1 + 2, -1)'),
-      Makefile: 'check:\n\t@echo fine\n',
+      Makefile: 'check:\n\t@test -e sum.js\n',
     })
     expect(await world.runTests({ workspace })).toMatchObject({
       verdict: 'failed',

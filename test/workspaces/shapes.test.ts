@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -66,23 +67,16 @@ describe('what no checkpoint can hold is never removed:', () => {
   const shapes: Readonly<Record<string, [make: () => void, named: RegExp, where: string]>> = {
     'a repository in a folder whose name is no text': [
       () => makeRepository(odd()),
-      /^od\ufffd\/\.git\//,
+      /^od\ufffd\/work\.txt$/,
       '',
     ],
-    'a .git folder in a tracked folder': [
-      () => writeFiles(folder, { 'src/.git/work.txt': 'work' }),
-      /^src\/\.git\/work\.txt$/,
-      'src/.git/work.txt',
-    ],
-    'a file called .git': [
-      () => writeFiles(folder, { 'src/.git': 'work' }),
-      /^src\/\.git$/,
-      'src/.git',
-    ],
-    'a file called .git beside nothing but ignored files': [
-      () => writeFiles(folder, { 'new/.git': 'work', 'new/x.log': 'x' }),
-      /^new\/\.git$/,
-      'new/.git',
+    'a file where a clone has its own folder of git': [
+      () => {
+        rmSync(join(folder, '.git'), { recursive: true })
+        writeFiles(folder, { '.git': 'work' })
+      },
+      /^\.git$/,
+      '.git',
     ],
     'a link called .gitmodules': [
       () => symlinkSync('work', join(folder, '.gitmodules')),
@@ -112,19 +106,19 @@ describe('what no checkpoint can hold is never removed:', () => {
     // What could be stored was, and the story can be worked on again.
     await world.workspaces.restore(S1)
     expect(readFileSync(join(folder, 'plain.txt'), 'utf8')).toBe('stored')
+    expect(sh(folder, 'rev-parse', 'HEAD')).toBe(world.base)
     expect(readdirSync(join(world.state, 'kept'))).toHaveLength(1)
   })
 
   test('nor when a workspace is made anew on another base', async () => {
-    writeFiles(folder, { 'src/.git/work.txt': 'work' })
-    writeFiles(world.user, { 'next.txt': 'next' })
+    symlinkSync('work', join(folder, '.gitmodules'))
     const content = (await world.workspaces.checkpoint(S1)).commit
     await world.workspaces.prepare(S1, world.base, content)
     const [place = ''] = readdirSync(join(world.state, 'kept'))
     expect(place).toMatch(/^r1\+s1\+/)
     const kept = join(world.state, 'kept', place)
-    expect(readFileSync(join(kept, 'workspace/src/.git/work.txt'), 'utf8')).toBe('work')
-    expect(readFileSync(join(kept, 'unstored.txt'), 'utf8')).toBe('src/.git/work.txt\n')
+    expect(readlinkSync(join(kept, 'workspace/.gitmodules'))).toBe('work')
+    expect(readFileSync(join(kept, 'unstored.txt'), 'utf8')).toBe('.gitmodules\n')
   })
 })
 

@@ -53,6 +53,11 @@ function work(folder: string): string {
     mkdirSync(join(folder, 'inner'), { recursive: true })
     plain(join(folder, 'inner'), 'init', '-q')
     writeFileSync(join(folder, 'inner', 'x'), String(random.next()))
+    if (random.chance(0.5)) {
+      plain(join(folder, 'inner'), 'add', '-A')
+      plain(join(folder, 'inner'), 'commit', '-q', '--allow-empty', '-m', 'inner')
+    }
+    if (random.chance(0.5)) plain(join(folder, 'inner'), 'pack-refs', '--all')
   }
   if (!random.chance(0.15)) return '-'
   plain(folder, 'add', '-A', '--', ':!inner')

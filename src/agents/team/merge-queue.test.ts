@@ -69,6 +69,17 @@ test.each<[string, object, string, boolean]>([
   expect(response?.conflict !== undefined).toBe(hasConflict)
 })
 
+test('a merge whose tree was tested only afterwards is told with what the tests said', () => {
+  const queue = live()
+  queue.want('1')
+  const gate = { verdict: 'failed', message: 'npm test: tests failed', commands: [] }
+  const merged = { kind: 'merged', commit: 'c', asTested: false, gate }
+  const [response] = told(queue.finish(outcome(merged)))
+  expect(response).toMatchObject({ status: 'APPROVED', merged: 'c' })
+  expect(response?.feedback).toContain('The target moved while this was merged')
+  expect(response?.feedback).toContain('tests failed')
+})
+
 test('a conflict names every file, and counts what it does not show', () => {
   const hunk = { line: 1, target: 'x'.repeat(1_000), base: '', story: 'y'.repeat(1_000) }
   const conflicts = Array.from({ length: 100 }, (_, i) => ({

@@ -98,7 +98,7 @@ function describe(request: string, outcome: Json): ResponseMessage {
   const base = text('onto')
   switch (text('kind')) {
     case 'merged':
-      return { request, status: 'APPROVED', feedback: '', merged: text('commit') }
+      return { request, status: 'APPROVED', feedback: remarkOn(outcome), merged: text('commit') }
     case 'conflicted': {
       const conflict = { text: describeConflicts(outcome), content: text('content'), base }
       return { request, status: 'NEEDS_CHANGES', feedback: 'conflicts with the target', conflict }
@@ -114,6 +114,13 @@ function describe(request: string, outcome: Json): ResponseMessage {
     default:
       return { request, status: 'REJECTED', feedback: text('reason') }
   }
+}
+
+/** What is to be said of a merge whose tree was tested only when it was the target already. */
+function remarkOn(outcome: Json): string {
+  if (fieldOf(outcome, 'asTested') !== false) return ''
+  const tests = describeRun(fieldOf(outcome, 'gate')).text
+  return bounded(`The target moved while this was merged; tested afterwards:\n${tests}`)
 }
 
 /** Names every file that conflicts, then shows as many hunks as fit and counts the others. */
@@ -144,9 +151,10 @@ function describeConflicts(outcome: Json): string {
   return [names.join('\n'), ...shown, ...rest].join('\n\n')
 }
 
-function describeHunk(path: string, { line, target, story }: JsonObject): string {
+function describeHunk(path: string, { line, target, story, cut }: JsonObject): string {
   const side = (text: Json | undefined) => bounded(String(text), HUNK_CHARS_MAX)
-  return `${path} at line ${line}\n<<< on the target\n${side(target)}=== in the story\n${side(story)}>>>`
+  const part = cut === true ? ', the beginning of each side; the file has all of it' : ''
+  return `${path} at line ${line}${part}\n<<< on the target\n${side(target)}=== in the story\n${side(story)}>>>`
 }
 
 function stored(queue: readonly MergeWanted[]): JsonObject {

@@ -55,6 +55,32 @@ test.each<[string, string[], [string, string][]]>([
   ],
   ['points below a point', ['## Criteria', '1. One', '   - a part'], [['1', 'One\n- a part']]],
   [
+    'what is below headings of their own',
+    ['## Acceptance criteria', '1. One', '### Errors', '2. Two', '## Notes', '3. Not this'],
+    [
+      ['1', 'One'],
+      ['2', 'Two'],
+    ],
+  ],
+  [
+    'a second section',
+    ['## Acceptance criteria', '- One', '## Notes', '- Not this', '## More criteria', '- Two'],
+    [
+      ['1', 'One'],
+      ['2', 'Two'],
+    ],
+  ],
+  [
+    'no example between fences',
+    ['```', '## Criteria', '- Not this', '```', '## Criteria', '1. One', '~~~', '- a', '~~~'],
+    [['1', 'One\n~~~\n- a\n~~~']],
+  ],
+  [
+    'no list below a title that only sounds like it',
+    ['# Accept card payments', '- customers ask for it', '## Acceptance criteria', '1. One'],
+    [['1', 'One']],
+  ],
+  [
     'what follows another heading',
     ['## Criteria', '1. One', '## Notes', '- Not this'],
     [['1', 'One']],
@@ -75,4 +101,9 @@ test('the title is the first heading, and the body all of it', () => {
     title: 'Title',
     body: '# Title\n\nWords.\n## Criteria\n- One',
   })
+})
+
+test('a document of Windows is read like any other', () => {
+  const read = readSpec('\uFEFF# Title\r\n\r\n## Acceptance criteria\r\n\r\n1. One\r\n2. Two\r\n')
+  expect(read).toMatchObject({ title: 'Title', criteria: [{ text: 'One' }, { text: 'Two' }] })
 })

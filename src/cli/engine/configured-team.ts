@@ -56,9 +56,10 @@ export async function openConfiguredTeam(
   if (!plans.ok) throw new ProviderError(plans.problems.join('\n'))
   const tests = resolveTests(config)
   const isolation = resolveIsolation(config, stateFolder, environment)
-  const secrets = secretsOfBrains(plans.brains, environment)
+  const secrets = [...secretsOfBrains(plans.brains, environment)]
   const clean = (text: string) => redact(text, secrets)
-  const openForge = forgeOpener(loaded, environment)
+  // Known only when the forge is opened, and a secret for everybody from then on.
+  const openForge = forgeOpener(loaded, environment, (token) => secrets.push(token))
   const team = await openTeam({
     stateFolder,
     ...(openForge && { openForge }),

@@ -6,12 +6,13 @@ import type { Environment } from '../config/place.ts'
 import { UsageError } from '../usage-error.ts'
 import type { TeamParts } from './team.ts'
 
-/** How the configured forge is opened; undefined for the local one. */
+/** How the configured forge is opened, and who is told its token; undefined for the local one. */
 export function forgeOpener(
   { config, repository: place }: LoadedConfig,
   environment: Environment,
+  onToken: (token: string) => void,
 ): TeamParts['openForge'] {
-  const { kind, apiUrl } = config.forge
+  const { kind, apiUrl, checksGraceSeconds } = config.forge
   if (kind === 'local' || place === undefined) return undefined
   return async ({ git, repositories, processes }) => {
     const remote = await git.run(['config', '--local', '--get', 'remote.origin.url'], {
@@ -31,6 +32,8 @@ export function forgeOpener(
         `There is no token for ${repository.host}. Set ${tokenVariables(repository.host)[0]}, or sign in with gh auth login.`,
       )
     }
-    return openGithubForge({ git, repositories, repository, token })
+    onToken(token)
+    const checksGraceMs = Math.round(checksGraceSeconds * 1_000)
+    return openGithubForge({ git, repositories, repository, token, checksGraceMs })
   }
 }

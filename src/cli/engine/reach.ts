@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, openSync } from 'node:fs'
+import { fstatSync, mkdirSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EXIT_CODE } from '../exit-code.ts'
@@ -9,16 +9,18 @@ import { EngineError, errorOf } from './engine-error.ts'
 
 const START_MS_MAX = 60_000
 const POLL_MS = 100
+const RIVAL_MS_MAX = 3_000
 
 /** The engine of a state folder; started when there is none, and left running. */
 export async function reachEngine(folder: string, stateFolder: string): Promise<Control> {
   const running = await connectControl(stateFolder)
   if (running !== undefined) return running
-  await prepareStateFolder(stateFolder)
+  prepareStateFolder(stateFolder)
   const logs = join(stateFolder, 'logs')
   mkdirSync(logs, { recursive: true, mode: 0o700 })
   const path = join(logs, 'engine.log')
-  const log = openSync(path, 'w', 0o600)
+  const log = openSync(path, 'a', 0o600)
+  const { size: before } = fstatSync(log)
   const program = process.argv[1] as string
   const args = [...process.execArgv, program, 'engine', '--state', stateFolder]
   const child = spawn(process.execPath, args, {
@@ -31,13 +33,18 @@ export async function reachEngine(folder: string, stateFolder: string): Promise<
     exitCode = code
   })
   child.unref()
-  const untilMs = Date.now() + START_MS_MAX
-  while (Date.now() < untilMs && exitCode === undefined) {
+  let untilMs = Date.now() + START_MS_MAX
+  child.once('exit', () => {
+    // Another one may have been faster, and is about to answer in its place.
+    untilMs = Date.now() + RIVAL_MS_MAX
+  })
+  while (Date.now() < untilMs) {
     const control = await connectControl(stateFolder)
     if (control !== undefined) return control
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
-  const said = (await readFile(path, 'utf8').catch(() => '')).trim()
+  const written = await readFile(path).catch(() => Buffer.alloc(0))
+  const said = written.subarray(before).toString().trim()
   const what = said.replace(/^slipway: /, '') || `nothing was heard from it; see ${path}`
   if (exitCode === undefined) throw new EngineError(`the engine does not start: ${what}`)
   throw errorOf(NAMES[exitCode ?? -1] ?? '', what)

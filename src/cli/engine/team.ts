@@ -61,6 +61,7 @@ import { openEmbeddedRuntime } from '../../runtime/embedded-runtime.ts'
 import type { Journal } from '../../runtime/journal.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SuspensionPolicy } from '../../runtime/suspension.ts'
+import { printable } from '../printable.ts'
 import { UsageError } from '../usage-error.ts'
 import { findWantedWorkspaces } from './wanted-workspaces.ts'
 
@@ -136,7 +137,12 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   const git = openGit(processes)
   const repositories = await openRepositories(git, stateFolder)
   const workspaces = openWorkspaces(git, repositories, stateFolder)
-  await workspaces.reconcile(await findWantedWorkspaces(journal))
+  const { failed } = await workspaces.reconcile(await findWantedWorkspaces(journal))
+  // Whoever needs one of them is told again, and everybody else works.
+  for (const { run, story, reason } of failed) {
+    const text = `the workspace of ${story} in ${run} could not be restored or removed: ${reason}`
+    process.stderr.write(`slipway: ${printable(text)}\n`)
+  }
   await removeFolder(join(stateFolder, 'gate'))
   const isolation = await parts.openIsolation(processes)
   const folder = join(stateFolder, 'pull-requests')

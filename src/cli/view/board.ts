@@ -29,12 +29,14 @@ const MARKS: Readonly<Record<string, string>> = {
 const STYLING = new RegExp(`(${'\x1b'}\\[[0-9;]*m)`)
 
 const BAR_CELLS = 24
+const BAR_CELLS_MIN = 8
+const BETWEEN = '  '
 const NEWS_SHOWN = 6
 
 /** The run as lines that fit the terminal: stories, agents, spend, what is left, what is asked. */
 export function drawBoard(view: RunView, settings: BoardSettings): string[] {
-  const { style, columns, rows, nowMs, news, hint } = settings
-  const head = headLine(view, style, nowMs)
+  const { style, columns, rows, news, hint } = settings
+  const head = headLine(view, settings)
   const questions = questionLines(view, style)
   const agents = agentLines(view, style)
   const fixed = 4 + agents.length + questions.length + Math.min(news.length, NEWS_SHOWN) + 3
@@ -69,17 +71,21 @@ function questionLines(view: RunView, style: Style): string[] {
   return hint === undefined ? asked : [...asked, style.warn(`! ${hint}`)]
 }
 
-function headLine(view: RunView, style: Style, nowMs: number): string {
-  const { stories, spent, startedMs, status, run } = view
+/** Where it is narrow, the bar and then the run's name give way: how it stands is never cut off. */
+function headLine(view: RunView, { style, nowMs, columns }: BoardSettings): string {
+  const { stories, spent, startedMs, status } = view
   const left = storiesLeft(view)
   const done = stories.length - left
-  const share = stories.length === 0 ? 0 : done / stories.length
-  const full = Math.round(share * BAR_CELLS)
-  const bar = `${'█'.repeat(full)}${'░'.repeat(BAR_CELLS - full)}`
   const count = stories.length === 0 ? 'spec under review' : `${done} of ${stories.length} stories`
-  const time = printDuration(nowMs - startedMs)
-  const parts = [style.bold(printable(run)), status, `${bar} ${count}`, printMoney(spent), time]
-  return parts.join('  ')
+  const run = printable(view.run)
+  const figures = [count, printMoney(spent), printDuration(nowMs - startedMs)].join(BETWEEN)
+  const others = status.length + figures.length + 2 * BETWEEN.length + 1
+  const cells = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, columns - others - run.length))
+  const full = stories.length === 0 ? 0 : Math.round((done / stories.length) * cells)
+  const bar = `${'█'.repeat(full)}${'░'.repeat(cells - full)}`
+  const room = Math.max(1, columns - others - cells)
+  const name = run.length <= room ? run : `${run.slice(0, room - 1)}…`
+  return [style.bold(name), status, `${bar} ${figures}`].join(BETWEEN)
 }
 
 function storyLines(stories: readonly StoryView[], style: Style, linesMax: number): string[] {

@@ -2,6 +2,9 @@
 export interface Forge {
   readonly kind: 'local' | 'github'
 
+  /** How long the forge's checks of a commit may take to show; 0 where it has none of its own. */
+  readonly checksGraceMs: number
+
   /** Makes the head of a branch known to the forge. Never overwrites what others have added. */
   publish(branch: BranchHead, signal?: AbortSignal): Promise<ForgeAnswer<Published>>
 
@@ -13,8 +16,8 @@ export interface Forge {
   /** Records a review of exactly one commit. The same review twice is one review. */
   review(review: Review, signal?: AbortSignal): Promise<ForgeAnswer<Reviewed>>
 
-  /** How the forge's own checks of a commit stand at this moment. */
-  readChecks(commit: string, signal?: AbortSignal): Promise<ForgeAnswer<Checks>>
+  /** How the forge's own checks of a commit, which is to come into a target, stand at this moment. */
+  readChecks(subject: CheckSubject, signal?: AbortSignal): Promise<ForgeAnswer<Checks>>
 
   /**
    * Merges exactly the reviewed commit, as one commit. When an earlier try did that already, the
@@ -101,8 +104,15 @@ export type Reviewed =
   | { readonly kind: 'recorded'; readonly as: 'verdict' | 'comment' }
   | { readonly kind: 'moved'; readonly head: string }
 
+interface CheckSubject {
+  readonly commit: string
+  readonly target: string
+}
+
 export type Checks =
   | { readonly kind: 'none' }
+  /** Those that show have passed; these are required or announced, and do not show yet. */
+  | { readonly kind: 'expected'; readonly names: readonly string[] }
   | { readonly kind: 'passed' }
   | { readonly kind: 'pending'; readonly names: readonly string[]; readonly retryAfterMs: number }
   | { readonly kind: 'failed'; readonly failures: readonly FailedCheck[] }

@@ -27,7 +27,8 @@ export function sumUp(checks: readonly Check[]): Checks {
   return { kind: checks.length === 0 ? 'none' : 'passed' }
 }
 
-interface CommitAddress {
+/** A commit of a repository. */
+export interface CommitAddress {
   readonly owner: string
   readonly repo: string
   readonly ref: string

@@ -18,6 +18,7 @@ import type {
 import { answer, ForgeFailure } from './forge-failure.ts'
 import { type GithubApi, openGithubApi } from './github-api.ts'
 import { readGithubChecks, sumUp } from './github-checks.ts'
+import { readExpected } from './github-expected-checks.ts'
 import { GithubFailure } from './github-failure.ts'
 import { GithubGit } from './github-git.ts'
 import { type GithubPull, readGithubPull } from './github-pull.ts'
@@ -33,6 +34,8 @@ export interface GithubForgeParts {
   readonly token: string
   /** The time limit of one request. */
   readonly timeoutMs?: number
+  /** See `Forge`; 30 seconds unless said. */
+  readonly checksGraceMs?: number
 }
 
 /** Opens a repository on GitHub as a forge. The token is kept out of every answer. */
@@ -44,15 +47,21 @@ export function openGithubForge(parts: GithubForgeParts): Forge {
   const say = <T>(work: () => Promise<T>) => answer(work, [token])
   return {
     kind: 'github',
+    checksGraceMs: parts.checksGraceMs ?? CHECKS_GRACE_MS,
     publish: (branch) => say(() => forge.publish(branch)),
     openPullRequest: (draft, signal) => say(() => forge.open(draft, signal)),
     readPullRequest: (number, signal) => say(async () => (await forge.read(number, signal)).pull),
     review: (review, signal) => say(() => forge.review(review, signal)),
-    readChecks: (commit, signal) =>
+    readChecks: ({ commit, target }, signal) =>
       say(async () => {
         const { owner, repo } = repository
         const address = { owner, repo, ref: guardGit('commit', commit) }
-        return sumUp(await readGithubChecks(api, address, signal))
+        branchRef(target)
+        const checks = await readGithubChecks(api, address, signal)
+        const sum = sumUp(checks)
+        if (sum.kind !== 'none' && sum.kind !== 'passed') return sum
+        const names = await readExpected(api, { ...address, target }, checks, signal)
+        return names.length > 0 ? { kind: 'expected', names } : sum
       }),
     merge: (request, signal) => say(() => forge.merge(request, signal)),
     deleteBranch: (branch) => say(() => forge.deleteBranch(branch)),
@@ -333,6 +342,7 @@ class GithubForge {
   }
 }
 
+const CHECKS_GRACE_MS = 30_000
 const REVIEWS_PER_PAGE = 100
 const REVIEW_PAGES_MAX = 10
 

@@ -50,6 +50,7 @@ export async function openLocalForge(parts: LocalForgeParts): Promise<Forge> {
     openPullRequest: (draft) => inTurn(() => forge.open(draft)),
     readPullRequest: (number) => answer(() => forge.read(number)),
     review: (review) => inTurn(() => forge.review(review)),
+    checksGraceMs: 0,
     readChecks: async () => ({ ok: true, value: { kind: 'none' } }),
     merge: (request) => inTurn(() => forge.merge(request)),
     deleteBranch: (branch) => inTurn(() => forge.deleteBranch(branch)),

@@ -97,6 +97,11 @@ async function removeLocks(folder: string): Promise<void> {
   }
 }
 
+/** The user's repository cannot be worked on as it is; the message says what to type. */
+class SourceError extends Error {
+  override readonly name = 'SourceError'
+}
+
 /** Brings the mirror up to date with the user's repository, which is only read. */
 export async function updateMirror(
   git: Git,
@@ -111,9 +116,42 @@ export async function updateMirror(
     '--no-write-fetch-head',
     '--no-auto-maintenance',
   ]
-  await git.run(['fetch', ...flags, '--end-of-options', guardGit('url', source), ...refs], {
-    repository: mirror,
+  const args = ['fetch', ...flags, '--end-of-options', guardGit('url', source), ...refs]
+  const isFolder = source.startsWith('/') && existsSync(source)
+  if (isFolder) await refuseHalf(git, source)
+  await git.run(args, { repository: mirror }).catch(async (error) => {
+    if (isFolder && (await isPartial(git, source))) {
+      throw new SourceError(
+        `${source} is a partial clone: git has not fetched all of its files. Run \`git fetch --refetch --no-filter\` in it, or clone it again without --filter.`,
+      )
+    }
+    throw error
   })
+}
+
+/** Git would leave out the branches of such a repository without a word, or say what helps nobody. */
+async function refuseHalf(git: Git, source: string): Promise<void> {
+  const args = ['rev-parse', '--is-shallow-repository', '--show-object-format']
+  // Without a repository named, git finds the one of the folder, which need not be called .git.
+  const { text } = await git.run(args, { workTree: source, accept: [0, 128] })
+  const [isShallow, format] = text.split('\n')
+  if (isShallow === 'true') {
+    throw new SourceError(
+      `${source} is a shallow clone, without the history that merging needs. Run \`git fetch --unshallow\` in it first.`,
+    )
+  }
+  if (format !== undefined && format !== 'sha1') {
+    throw new SourceError(
+      `${source} names its objects by ${format}, and only repositories with sha1 can be worked on so far.`,
+    )
+  }
+}
+
+async function isPartial(git: Git, source: string): Promise<boolean> {
+  const settings = '^(remote\\..*\\.(promisor|partialclonefilter)|extensions\\.partialclone)$'
+  const args = ['config', '--get-regexp', settings]
+  const { text } = await git.run(args, { workTree: source, accept: [0, 1, 128] })
+  return text !== ''
 }
 
 /** The commit of a ref, or undefined when there is no such ref. */

@@ -186,6 +186,13 @@ describe('what looks like a secret', () => {
     ['https://', 'a'.repeat(40), '@host/x'],
     ['//registry.example.org/:_authToken=', 'abcdef-123', ''],
     ['aws_secret_access_key = ', 'a/b+'.repeat(10), ''],
+    ['AccountName=a;AccountKey=', `${'a/b+'.repeat(21)}==`, ';EndpointSuffix=x'],
+    ['SharedAccessKey=', `${'a/b+'.repeat(10)}=`, ''],
+    ['DB_PASSWORD=', 'hunter22', '\nDB_USER=me'],
+    ['export PGPASSWORD=', 'x7!kd-9', ' && psql'],
+    ['Server=db;User Id=me;Password=', 'hunter22', ';'],
+    ['psql "host=db password=', 'hunter22', '"'],
+    ['https://db.example.org/?user=me&password=', 'hunter22', '&ssl=1'],
   ])('is replaced where it stands: %s%s%s', (before, value, after) => {
     expect(redact(`${before}${value}${after}`)).toBe(`${before}${REDACTED}${after}`)
   })
@@ -198,6 +205,13 @@ describe('what looks like a secret', () => {
     "headers['x-api-key'] = process.env.ANTHROPIC_API_KEY",
     'see https://example.org/a:b/c@d and user@example.org:path',
     'git@github.com:owner/repository.git at //cdn.example.org/x',
+    `DB_PASSWORD=$DB_PASSWORD DB_PASSWORD=\${PASSWORD2:-x} DB_PASSWORD=%PASS1%`,
+    'POSTGRES_PASSWORD=postgres PASSWORD=changeme PASSWORD=',
+    "login(user='a', password='test1234', passwd=\"test1234\")",
+    'login(password=password1, pwd=read_secret2())\nsuper().__init__(password=os2.environ)',
+    'const password = hash1(text); password=form.value1; let password: string',
+    'if (password==stored1 || password===stored12) AccountKey=key',
+    'PASSWORD=os1.environ["X"] PASSWORD=process.env.PASSWORD1 <input password=field1>',
     `commit ${hex.slice(0, 40)} and sha256 ${hex.slice(0, 64)}`,
     `integrity sha512-${bytes('z').toString('base64')}`,
   ])('is not seen in %j', (text) => {
@@ -223,6 +237,7 @@ describe('time', () => {
       ...['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----', '-----BEGIN A'],
       ...[`-----BEGIN PRIVATE KEY-----${'A'.repeat(30)}`, `${'QUJD'.repeat(19)}\n`, 'SG.aaaaa'],
       ...[`//${'a'.repeat(199)}:${'b'.repeat(1_999)}`, `${'x'.repeat(40)}\\n   `, 'x-api-key:   '],
+      ...['PASSWORD=', 'password=1', ' password=aaaaaa1.', 'AccountKey='],
       ...CANARIES.slice(3, 6).map((secret) => secret.slice(0, -1)),
       CANARIES.join(' '),
     ].map((unit) => [unit]),

@@ -31,12 +31,21 @@ const PATTERNS: readonly RegExp[] = [
   /\b_(?:authToken|auth|password)\s{0,4}=\s{0,4}["']?([\w.~+/=-]{8,2000})/g,
   /\/\/[^\s/:@"'<>]{0,200}:([^\s/@"'<>]{3,2000})(?=@)/g,
   /:\/\/([\w-]{20,2000})(?=@)/g,
+  /\b(?:Shared)?Ac(?:count|cess)Key=([A-Za-z0-9+/]{40,200}={0,2})/g,
 ]
+
+/**
+ * What stands after a password's name in an environment, a connection or an address. In quotes or
+ * in brackets it is an argument in somebody's code, and so is what goes on with a dot.
+ */
+const PASSWORD = /([^\s"'`<>$%{}()[\]\\,;&|.]{6,200})(?=[\s"'`;&|]|$)/.source
 
 /** Like those above, but also like words with dashes: only what has a digit counts. */
 const PATTERNS_WITH_DIGIT: readonly RegExp[] = [
   /\bsk-[\w-]{16,2000}/g,
   new RegExp(`\\b(?:x-api-key|x-goog-api-key|private-token)${IS}(${TOKEN}{16,2000})`, 'gi'),
+  new RegExp(`(?<=PASS(?:WORD|WD|PHRASE)?)=${PASSWORD}`, 'g'),
+  new RegExp(`(?<=(?:^|[\\s;?&"'])(?:password|passwd|pwd))=${PASSWORD}`, 'gim'),
 ]
 
 /** Everything in a text that looks like a secret. */

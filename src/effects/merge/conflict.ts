@@ -30,6 +30,16 @@ export interface Hunk {
   readonly target: string
   readonly base: string
   readonly story: string
+  /** Only the beginning of each side fits. */
+  readonly cut?: true
+}
+
+/** A hunk with no more than the beginning of each side. */
+export function openingOf({ line, target, base, story }: Hunk, charsMax: number): Hunk {
+  // Half of a character that takes two places would be none.
+  const opening = (text: string) => text.slice(0, charsMax).replace(/[\ud800-\udbff]$/, '')
+  const sides = { target: opening(target), base: opening(base), story: opening(story) }
+  return { line, ...sides, cut: true }
 }
 
 /** Reads the hunks out of a file that was merged with markers of that length, base included. */

@@ -22,13 +22,17 @@ export interface StoryMerge {
 }
 
 export type MergeOutcome<Gate> =
-  /** `asTested`: whether the target holds the very tree that the gate saw. */
+  /**
+   * `asTested`: whether the target holds the very tree that the gate saw before. Where it does not,
+   * because somebody moved the target at the last moment, `gate` is of the merged tree, run
+   * afterwards, and may have failed.
+   */
   | {
       readonly kind: 'merged'
       readonly commit: string
       readonly onto: string
       readonly asTested: boolean
-      /** Null where an earlier try got so far and only its end was missing. */
+      /** Null where an earlier try got so far, and the forge lets nothing in that was not tested. */
       readonly gate: Gate | null
     }
   /** `content` is a commit whose files have both sides, marked. */
@@ -66,6 +70,9 @@ export interface MergeParts<Gate> {
 /** Each time somebody else moved the target meanwhile, everything is done once more. */
 const ROUNDS_MAX = 5
 
+/** How often checks that do not show yet are looked for. */
+const GRACE_LOOK_MS = 2_000
+
 /**
  * Merges exactly the reviewed commit onto the target, after the gate has passed on the result. May
  * be cut off at any step and done again: a story is merged at most once. Two must not run at once.
@@ -96,7 +103,7 @@ async function mergeOnto<Gate>(
   const { mirror, work } = repositories
   const sought = { mergeCommit: merge.head, reviewedHead: merge.head }
   const earlier = await findMergedCommit(git, work, onto, sought)
-  if (earlier !== undefined) return land(parts, merge, earlier, null, signal)
+  if (earlier !== undefined) return finishLanding(parts, merge, earlier, null, signal)
   const [{ tree, conflicts, further }, [treeBefore]] = await Promise.all([
     mergeTrees(git, repositories, onto, merge.head),
     findObjects(git, work, [`${onto}^{tree}`]),
@@ -107,7 +114,30 @@ async function mergeOnto<Gate>(
   await bring(git, work, mirror, commit)
   const { passed, gate } = await parts.gate(commit, signal)
   if (!passed) return { kind: 'gate_failed', onto, content: commit, gate }
-  return (await clear(parts.forge, merge, signal)) ?? land(parts, merge, commit, gate, signal)
+  const hindrance = await clear(parts.forge, merge, signal)
+  return hindrance ?? finishLanding(parts, merge, commit, gate, signal)
+}
+
+/**
+ * Puts a commit on the target. A forge that takes no expected target may have merged onto another
+ * than the one that was tested: what it holds then is tested now, and the outcome says so.
+ */
+async function finishLanding<Gate>(
+  parts: MergeParts<Gate>,
+  merge: StoryMerge,
+  commit: string,
+  gate: Gate | null,
+  signal: AbortSignal,
+): Promise<MergeOutcome<Gate> | 'moved'> {
+  const outcome = await land(parts, merge, commit, gate, signal)
+  if (outcome === 'moved' || outcome.kind !== 'merged') return outcome
+  // Of an earlier try nobody knows what it had tested.
+  const isProven = outcome.asTested && (gate !== null || parts.forge.kind === 'local')
+  if (isProven) return outcome
+  const { mirror, work } = parts.repositories
+  await bring(parts.git, work, mirror, outcome.commit)
+  const tested = await parts.gate(outcome.commit, signal)
+  return { ...outcome, gate: tested.gate }
 }
 
 /**
@@ -116,7 +146,7 @@ async function mergeOnto<Gate>(
  */
 async function clear(
   forge: Forge,
-  { number, head }: StoryMerge,
+  { number, head, target }: StoryMerge,
   signal: AbortSignal,
 ): Promise<Exclude<MergeOutcome<never>, { kind: 'merged' | 'gate_failed' }> | undefined> {
   const body = 'Reviewed by the architect; the tests pass on the merged tree.'
@@ -129,15 +159,21 @@ async function clear(
       reason: `the branch is at ${reviewed.value.head}, which nobody reviewed`,
     }
   }
+  const graceEndMs = performance.now() + forge.checksGraceMs
   for (;;) {
-    const checks = await forge.readChecks(head, signal)
+    const checks = await forge.readChecks({ commit: head, target }, signal)
     if (!checks.ok) return { kind: 'forge_failed', error: checks.error }
     if (checks.value.kind === 'failed') {
       const names = checks.value.failures.map(({ name }) => name).join(', ')
       return { kind: 'refused', reason: `checks of the forge failed: ${names}` }
     }
-    if (checks.value.kind !== 'pending') return undefined
-    await sleep(checks.value.retryAfterMs, undefined, { signal })
+    if (checks.value.kind === 'passed') return undefined
+    // What starts checks does so when it hears of the commit, which takes a while.
+    const graceMs = graceEndMs - performance.now()
+    const isPending = checks.value.kind === 'pending'
+    if (!isPending && graceMs <= 0) return undefined
+    const waitMs = isPending ? checks.value.retryAfterMs : Math.min(graceMs, GRACE_LOOK_MS)
+    await sleep(waitMs, undefined, { signal })
   }
 }
 
@@ -181,11 +217,13 @@ async function commitTree(
   ]
   // A text that carries trailers of its own would prove something about another story.
   const words = body.replace(/^\s*(?=slipway-\w+\s*:)/gim, '> ').trim()
-  const stdin = [oneLine(title), '', ...(words === '' ? [] : [words, '']), ...trailers]
+  const message = [oneLine(title), '', ...(words === '' ? [] : [words, '']), ...trailers]
+  // Git takes no message with one in it, whoever wrote it.
+  const stdin = `${message.join('\n').replaceAll('\0', '')}\n`
   const date = `${Math.floor(atMs / 1000)} +0000`
   const env = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date }
   const args = ['commit-tree', tree, '-p', onto, '-F', '-']
-  return (await git.run(args, { repository, stdin: `${stdin.join('\n')}\n`, env })).text
+  return (await git.run(args, { repository, stdin, env })).text
 }
 
 function oneLine(text: string): string {

@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import type { Git } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { inScratch } from '../git/scratch.ts'
-import { type Conflict, type FurtherConflicts, type Hunk, readHunks } from './conflict.ts'
+import {
+  type Conflict,
+  type FurtherConflicts,
+  type Hunk,
+  openingOf,
+  readHunks,
+} from './conflict.ts'
 import { countMarked } from './marked-files.ts'
 
 /** What two commits come to together. In a conflict the tree has both sides, marked, in its files. */
@@ -16,6 +22,8 @@ export interface MergedTree {
 
 /** What of all conflicts fits an outcome, as JSON; the files in the tree have everything. */
 const HUNKS_BYTES_MAX = 30_000
+/** Of each side of a hunk that does not fit as a whole. */
+const OPENING_CHARS_MAX = 1_500
 const MESSAGES_BYTES_MAX = 12_000
 const NAMES_BYTES_MAX = 76_000
 const CONFLICTS_MAX = 100
@@ -152,9 +160,11 @@ async function describe(
     const hunks = await hunksOf(git, repositories, blobs)
     const fitting: Hunk[] = []
     for (const hunk of hunks ?? []) {
-      room -= bytesOf(hunk)
-      if (room < 0) break
-      fitting.push(hunk)
+      // One that is larger than all the room is still to be recognised by both of its sides.
+      const shown = bytesOf(hunk) <= room ? hunk : openingOf(hunk, OPENING_CHARS_MAX)
+      if (bytesOf(shown) > room) break
+      room -= bytesOf(shown)
+      fitting.push(shown)
     }
     conflicts.push({
       path,

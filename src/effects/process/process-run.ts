@@ -4,6 +4,7 @@ import { Readable, type Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BoundedOutput } from './bounded-output.ts'
 import { type Command, type Ended, notStarted } from './command.ts'
+import type { SetMark } from './limit-mark.ts'
 import { readStartedTick } from './process-table.ts'
 import { endTree } from './process-tree.ts'
 
@@ -44,9 +45,10 @@ export interface Run {
   /** `NAME=value`, unlike that of any other run. */
   readonly mark: string
   /** `trusted` leaves nothing behind when it ends by itself. */
-  readonly by?: 'trusted' | Launcher | undefined
+  readonly by?: 'trusted' | 'unconfined' | Launcher | undefined
   readonly closing: AbortSignal
   readonly guardStdio: (wanted: Exclude<StdioOptions, string>) => StdioOptions
+  readonly setMark: SetMark
 }
 
 /** Runs a command to its end, and ends what it leaves. Never rejects. */
@@ -165,9 +167,9 @@ class GatheredOutput {
   }
 }
 
-function start({ command, mark, by, guardStdio }: Run): ChildProcess {
+function start({ command, mark, by, guardStdio, setMark }: Run): ChildProcess {
   const [name, value] = mark.split('=') as [string, string]
-  const [file, ...args] = command.argv
+  const [file, ...args] = by === 'unconfined' ? setMark(command.argv, mark, command) : command.argv
   const files = typeof by === 'object' ? filesOf(by) : STANDARD_FILES
   const stdio = guardStdio(Array<'pipe'>(files).fill('pipe'))
   const env = { ...command.env, [name]: value }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { promisify } from 'node:util'
+import { hasLimitIn, limitRangeOf } from './limit-mark.ts'
 
 /** A living process, as the kernel shows it. */
 export interface ProcessEntry {
@@ -9,7 +10,7 @@ export interface ProcessEntry {
   readonly session: number
   /** When it started, in the kernel's ticks since the machine did; 0 where that is not known. */
   readonly startedTick: number
-  /** Whether its environment carries the text. */
+  /** Whether its environment carries the text, or one of its limits the number of it. */
   readonly marked: boolean
 }
 
@@ -18,16 +19,19 @@ const page = Buffer.alloc(4_096)
 
 /**
  * Every living process; one that has ended and was not yet waited for is not living. The
- * environments of processes that started before `sinceTick` are not looked at.
+ * marks of processes that started before `sinceTick` are not looked at.
  */
 export async function readProcessTable(
   mark: string,
   sinceTick = 0,
 ): Promise<readonly ProcessEntry[]> {
   if (process.platform !== 'linux') return readWithPs(mark)
+  const range = limitRangeOf(mark)
+  const isMarked = (pid: number) =>
+    readEnvironment(pid).includes(mark) || (range !== undefined && hasLimitIn(pid, range))
   return readStatuses().map((status) => {
     const { pid, startedTick } = status
-    return { ...status, marked: startedTick >= sinceTick && readEnvironment(pid).includes(mark) }
+    return { ...status, marked: startedTick >= sinceTick && isMarked(pid) }
   })
 }
 

@@ -20,6 +20,8 @@ export const LAUNCH_ENVIRONMENT = {
 }
 
 const FILTER = makeSystemCallFilter()
+/** Where sockets are counted and not bounded. */
+const WATCHED_FILTER = makeSystemCallFilter({ fixedBuffers: true })
 const ARGUMENTS_FILE = 3
 
 /** What bubblewrap says of a command that SIGKILL ended. */
@@ -83,7 +85,7 @@ export class BubblewrapSandbox implements Sandbox {
     const bound = this.#bound(status, later)
     const extras = (
       [
-        ['--seccomp', FILTER],
+        ['--seccomp', this.#parts.cgroup ? FILTER : WATCHED_FILTER],
         ['--block-fd', bound.ready],
       ] as const
     ).flatMap(([option, input]) => (input === undefined ? [] : [{ option, input }]))

@@ -140,7 +140,11 @@ async function openParts(
     ...['--bind', '/proc', '/proc', ...view.args],
   ]
   const namespaces = means.shared
-    ? await openNamespaces(processes, { args: first, env: LAUNCH_ENVIRONMENT })
+    ? await openNamespaces(processes, {
+        args: first,
+        env: LAUNCH_ENVIRONMENT,
+        memoryBytesMax: limits.memoryBytesMax,
+      })
     : undefined
   try {
     const cgroup = await means.cgroups?.open(limits)

@@ -118,6 +118,27 @@ describe('the proxy', () => {
     expect(await send(`${target}\r\n${host}`)).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
   })
 
+  test.each([
+    ['050 odd', ''],
+    ['000 odd', ''],
+    ['099 odd', ''],
+    ['101 Switching Protocols', 'Connection: upgrade\r\nUpgrade: x\r\n'],
+    ['101 Switching Protocols', ''],
+    ['nonsense', ''],
+  ])('answers 502 where a host says %j with %j, and lives on', async (status, headers) => {
+    const odd = createTcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.end(`HTTP/1.1 ${status}\r\n${headers}\r\n`))
+    })
+    await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve))
+    const oddPort = (odd.address() as { port: number }).port
+    const get = (at: number) =>
+      send(`GET http://localhost:${at}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    expect(await get(oddPort)).toMatch(/^HTTP\/1.1 502 /)
+    expect(await get(port)).toMatch(/^HTTP\/1.1 200 /)
+    odd.close()
+  })
+
   test('survives what is no HTTP, and who leaves in between', async () => {
     expect(await send('\x16\x03\x01\0nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
     const leaving = connect(socketPath(), () => {

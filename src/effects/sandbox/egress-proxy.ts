@@ -118,7 +118,7 @@ async function forward(
 ): Promise<void> {
   const fail = (error: unknown) => {
     const { status, text } = explain(error)
-    if (response.headersSent) response.destroy()
+    if (response.headersSent || response.destroyed) response.destroy()
     else response.writeHead(status, { connection: 'close' }).end(`${text}\n`)
   }
   try {
@@ -134,10 +134,21 @@ async function forward(
       timeout: CONNECT_MS_MAX,
     } as const
     const onward = request(options, (answer) => {
-      onward.setTimeout(IDLE_MS_MAX)
-      response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers))
-      answer.pipe(response)
       answer.on('error', fail)
+      // What is thrown in here would end the orchestrator, and a host says what it likes.
+      try {
+        onward.setTimeout(IDLE_MS_MAX)
+        response.writeHead(statusOf(answer), endToEnd(answer.headers))
+        answer.pipe(response)
+      } catch (error) {
+        fail(error)
+        onward.destroy()
+      }
+    })
+    // Else there would be no answer at all: nobody asked for another protocol.
+    onward.on('upgrade', (_, socket) => {
+      socket.destroy()
+      fail(new Error('it changed the protocol'))
     })
     onward.on('timeout', () => onward.destroy(new Error('it does not answer')))
     onward.on('error', fail)
@@ -146,6 +157,12 @@ async function forward(
   } catch (error) {
     fail(error)
   }
+}
+
+/** The status of an answer. Throws when it is none, as 050 is none. */
+function statusOf({ statusCode = 0 }: IncomingMessage): number {
+  if (statusCode >= 200 && statusCode <= 999) return statusCode
+  throw new Error(`it answered with the status ${statusCode}`)
 }
 
 function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers'] {

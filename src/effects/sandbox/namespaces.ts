@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readlinkSync } from 'node:fs'
 import type { Processes } from '../process/processes.ts'
 import { BubblewrapStatus } from './bubblewrap-status.ts'
 
@@ -11,6 +11,9 @@ const NAMESPACES = [
   ['uts', '--uts'],
 ] as const
 
+/** Of 16 KiB each; the kernel's own bound of 32,000 is half a gigabyte. */
+const MESSAGE_QUEUES_MAX = 256
+
 const SETUP_MS_MAX = 10_000
 
 /** Namespaces that exist for as long as we hold them open; no process has to live in them. */
@@ -20,10 +23,17 @@ export interface Namespaces {
   close(): void
 }
 
+interface NamespaceSettings {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** What all commands in them may have of memory that belongs to no process. */
+  readonly memoryBytesMax: number
+}
+
 /** Has bubblewrap make namespaces, and holds them open. Rejects when that is impossible here. */
 export async function openNamespaces(
   processes: Processes,
-  settings: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> },
+  settings: NamespaceSettings,
 ): Promise<Namespaces> {
   const status = new BubblewrapStatus()
   const done = new AbortController()
@@ -52,7 +62,7 @@ export async function openNamespaces(
         '--',
         'sh',
         '-c',
-        'echo ready; sleep 60',
+        `${boundSharedMemory(settings.memoryBytesMax)}; echo ready; sleep 60`,
       ],
       cwd: '/',
       env: settings.env,
@@ -79,6 +89,17 @@ export async function openNamespaces(
     enter: ['nsenter', '--preserve-credentials', ...enter, '--'],
     close: () => held.splice(0).forEach((file) => void closeSync(file)),
   }
+}
+
+/**
+ * Bounds segments and messages that processes leave in the namespace, where the kernel lets us: it
+ * does from 6.8 on. What it is asked for is checked first: the machine's own must not be changed.
+ */
+function boundSharedMemory(bytesMax: number): string {
+  const ours = readlinkSync('/proc/self/ns/ipc')
+  const pages = `$((${bytesMax} / $(getconf PAGESIZE || echo 4096)))`
+  const set = `echo ${pages} > /proc/sys/kernel/shmall; echo ${MESSAGE_QUEUES_MAX} > /proc/sys/kernel/msgmni`
+  return `[ "$(readlink /proc/self/ns/ipc)" = '${ours}' ] || { ${set}; } 2>/dev/null`
 }
 
 function openFiles(pid: number): number[] | Error {

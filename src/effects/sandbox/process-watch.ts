@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { CgroupLimits } from './cgroup.ts'
+import { socketBytes, unnamedFileBytes } from './hidden-memory.ts'
 
 const GLANCE_MS = 10
-const GLANCES_PER_LOOK = 10
+const LOOK_MS = 100
+/** A look at many processes takes long, and may not take a fifth of our time. */
+const REST_PER_LOOK = 4
 
 /**
  * Looks at a process and its descendants ten times a second, and says once when they have more than
@@ -14,13 +17,16 @@ export function watchProcesses(
   onExcess: () => void,
 ): () => void {
   const before = countTasks()
-  let glances = 0
+  let nextMs = performance.now() + LOOK_MS
   const timer = setInterval(() => {
-    glances += 1
     // A fork bomb makes thousands of processes in the time between two looks.
     const alarm = countTasks() - before > limits.processesMax
-    if (!alarm && glances % GLANCES_PER_LOOK !== 0) return
-    if (!isExcess(root, limits)) return
+    const startedMs = performance.now()
+    if (!alarm && startedMs < nextMs) return
+    const excess = isExcess(root, limits)
+    const tookMs = performance.now() - startedMs
+    nextMs = startedMs + Math.max(LOOK_MS, (1 + REST_PER_LOOK) * tookMs)
+    if (!excess) return
     clearInterval(timer)
     onExcess()
   }, GLANCE_MS)
@@ -38,11 +44,12 @@ function countTasks(): number {
 
 function isExcess(root: number, { processesMax, memoryBytesMax }: CgroupLimits): boolean {
   const processes = [root]
-  let memoryBytes = 0
+  const seen = new Set<string>()
+  let memoryBytes = socketBytes(root)
   // The list grows while it is walked, and a fork bomb grows faster: one too many is enough.
   for (const pid of processes) {
     processes.push(...childrenOf(pid))
-    memoryBytes += memoryOf(pid)
+    memoryBytes += memoryOf(pid) + unnamedFileBytes(pid, seen)
     if (processes.length > processesMax || memoryBytes > memoryBytesMax) return true
   }
   return false

@@ -39,7 +39,7 @@ class UnconfinedSandbox implements Sandbox {
     const PATH = process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'
     const env = { PATH, ...sandboxEnvironment(this.#home, this.#home), ...command.env }
     return this.#runs.start(command, (cwd, signal) =>
-      this.#processes.run({ ...command, cwd, env, signal }),
+      this.#processes.run({ ...command, cwd, env, signal }, 'unconfined'),
     )
   }
 

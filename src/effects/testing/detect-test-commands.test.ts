@@ -65,7 +65,7 @@ describe('a command is known to report its tests', () => {
     [{ 'Package.swift': '' }, false],
   ])('%j: %s', async (files, reports) => {
     const { commands } = await detect(files)
-    expect(commands.map((command) => command.reports === true)).toEqual([reports])
+    expect(commands.map((command) => command.reports !== undefined)).toEqual([reports])
   })
 })
 
@@ -176,6 +176,17 @@ describe('a repository is tested by', () => {
     ['prove', { 't/a.t': '' }, ['prove -lr t']],
     ['make test', { Makefile: 'all:\n\ntest: all\n\t./t\n' }, ['make test']],
     ['make check', { Makefile: 'check lint:\n\t./t\n' }, ['make check']],
+    ['make, without a target that only prints', { Makefile: 'test:\n\t@echo ok\n' }, []],
+    [
+      'make check, where test only prints',
+      { Makefile: 'test:\n\t@echo ok\ncheck:\n\t./t\n' },
+      ['make check'],
+    ],
+    [
+      'make test, where what it needs does the work',
+      { Makefile: 'test: unit\n\t@echo ok\nunit:\n\t./t\n' },
+      ['make test'],
+    ],
     ['make, with both', { GNUmakefile: 'check:\ntest:\n' }, ['make test']],
     [
       'a Makefile without such a target',

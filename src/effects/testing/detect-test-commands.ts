@@ -9,7 +9,7 @@ import { perl } from './ecosystems/perl.ts'
 import { php } from './ecosystems/php.ts'
 import { python } from './ecosystems/python.ts'
 import { ruby } from './ecosystems/ruby.ts'
-import { namesRunner } from './ecosystems/script.ts'
+import { judgeScript } from './ecosystems/script.ts'
 import { singleFile } from './ecosystems/single-file.ts'
 import type { TestCommand } from './test-result.ts'
 import { type Remark, WorkspaceFiles } from './workspace-files.ts'
@@ -44,8 +44,8 @@ export async function detectTestCommands(workspace: string): Promise<DetectedCom
   const commands: TestCommand[] = []
   for (const ecosystem of ECOSYSTEMS) {
     for (const { script, ...command } of await ecosystem(files)) {
-      const text = script ?? command.argv.join(' ')
-      commands.push(namesRunner(text) ? { ...command, reports: true } : command)
+      const { reports } = judgeScript(script ?? command.argv.join(' '))
+      commands.push(reports === undefined ? command : { ...command, reports })
     }
   }
   return { commands, remarks: files.remarks }

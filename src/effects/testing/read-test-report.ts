@@ -7,11 +7,14 @@ import { dotnet } from './reports/dotnet.ts'
 import { exunit } from './reports/exunit.ts'
 import { go } from './reports/go.ts'
 import { gradle } from './reports/gradle.ts'
+import { jasmine } from './reports/jasmine.ts'
 import { jest } from './reports/jest.ts'
 import { junit } from './reports/junit.ts'
+import { karma } from './reports/karma.ts'
 import { minitest } from './reports/minitest.ts'
 import { mocha } from './reports/mocha.ts'
 import { noTarget } from './reports/no-target.ts'
+import { nodeDots } from './reports/node-dots.ts'
 import { nodeTap } from './reports/node-tap.ts'
 import { nodeTest } from './reports/node-test.ts'
 import { phpunit } from './reports/phpunit.ts'
@@ -30,6 +33,8 @@ const READERS: readonly ReportReader[] = [
   nodeTest,
   vitest,
   jest,
+  jasmine,
+  karma,
   mocha,
   ava,
   tap,
@@ -79,11 +84,15 @@ export function readTestReport(output: {
   readonly complete: boolean
   readonly argv: readonly string[]
   readonly exitCode: number | null
+  /** Whether the runner is known to print a dot for each test, and no summary. */
+  readonly dots?: boolean
 }): TestReport {
   const lines = output.text.split('\n').map(toLine)
   const text = lines.join('\n')
   const printed: Printed = { lines, complete: output.complete }
-  const reports = READERS.filter(({ sign, unless }) => sign.test(text) && !unless?.test(text))
+  const readers = output.dots === true ? [...READERS, nodeDots] : READERS
+  const reports = readers
+    .filter(({ sign, unless }) => sign.test(text) && !unless?.test(text))
     .map((reader) => ({ runner: reader.runner, report: reader.read(printed) }))
     .flatMap(({ runner, report }) => (report ? [{ runner, ...report }] : []))
   const counts = reports.flatMap((report) => report.counts ?? [])

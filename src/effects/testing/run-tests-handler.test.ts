@@ -101,6 +101,34 @@ describe('an input', () => {
   })
 })
 
+describe('configured commands', () => {
+  const manifest = (test: string) =>
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { test } }))
+
+  test.each([
+    ['true', Buffer.alloc(0), 'none_executed'],
+    ['echo "Tests: 2 passed, 2 total"', PASS, 'none_executed'],
+    ['vitest run || true', Buffer.alloc(0), 'nothing_reported'],
+  ])(
+    'a script %j that shows no test is no pass, although it exits with 0',
+    async (script, output, code) => {
+      manifest(script)
+      const { run } = setUp({ end: { output } })
+      expect(await run({ workspace: folder, commands: COMMANDS })).toMatchObject({
+        ok: true,
+        value: { verdict: 'no_tests', code },
+      })
+    },
+  )
+
+  test('one that nobody can read passes by its exit code, and says so', async () => {
+    manifest('./check.sh')
+    expect(await setUp().run({ workspace: folder, commands: COMMANDS })).toMatchObject({
+      value: { verdict: 'passed', evidence: 'exit_code' },
+    })
+  })
+})
+
 describe('tests', () => {
   test('that fail are an outcome, and no error', async () => {
     const { run, log, opened } = setUp({ end: { output: FAIL, exitCode: 1 } })

@@ -10,8 +10,9 @@ import type {
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { detectTestCommands } from './detect-test-commands.ts'
 import { plainText, tailOf } from './plain-text.ts'
+import { readCommands } from './read-commands.ts'
 import { runTests } from './run-tests.ts'
-import type { TestCommand, TestResult } from './test-result.ts'
+import type { TestResult } from './test-result.ts'
 import { isObject, type Remark } from './workspace-files.ts'
 
 /** What an effect `run_tests` asks for. */
@@ -81,7 +82,7 @@ async function testWorkspace(
   context: EffectContext,
 ): Promise<Attempt> {
   const { commands, remarks } = request.commands
-    ? { commands: request.commands.map(toCommand), remarks: [] }
+    ? { commands: await readCommands(request.workspace, request.commands), remarks: [] }
     : await detectTestCommands(request.workspace)
   let sandbox: Sandbox
   try {
@@ -139,11 +140,6 @@ function fit(value: RunTestsValue): RunTestsValue {
     failing: command.failing.slice(0, Math.floor(command.failing.length / 2)),
   }))
   return fit({ ...value, commands })
-}
-
-function toCommand({ argv, cwd }: NonNullable<RunTestsInput['commands']>[number]): TestCommand {
-  const command = { argv: argv as TestCommand['argv'], reason: 'it is configured' }
-  return cwd === undefined ? command : { ...command, cwd }
 }
 
 /** The input, or what is wrong with it. */

@@ -84,10 +84,12 @@ async function runCommand(run: TestRun, command: TestCommand, leftMs: number): P
   const text = streams.map(clean).join('\n')
   const { argv } = command
   const complete = ended.droppedBytes === 0
-  const report = readTestReport({ text, complete, argv, exitCode: ended.exitCode })
+  const printed = { text, complete, argv, exitCode: ended.exitCode }
+  const report = readTestReport({ ...printed, dots: command.reports === 'dots' })
   const evidence = evidenceOf(ended, report)
-  const needsReport = run.requireReport === true || command.reports === true
-  const code = judge(ended, report, text, needsReport && evidence === 'exit_code')
+  const needsReport = run.requireReport === true || command.reports !== undefined
+  const isUnproven = needsReport && evidence === 'exit_code'
+  const code = judge(ended, report, text, command.idle === true ? 'idle' : isUnproven)
   const share = run.commands.length
   const result: CommandResult = {
     argv,
@@ -140,14 +142,19 @@ function evidenceOf({ how }: Ended, { counts, runners }: TestReport): Evidence {
  * Why a command did not pass; null when it did. Its exit code and its report have to agree: either
  * of them alone can turn a pass into a failure, and neither can do the opposite.
  */
-function judge(ended: Ended, report: TestReport, text: string, unproven: boolean): TestCode | null {
+function judge(
+  ended: Ended,
+  report: TestReport,
+  text: string,
+  unproven: boolean | 'idle',
+): TestCode | null {
   const { how, exitCode } = ended
   if (how === 'not_started') return whyNotStarted(text)
   if (how !== 'exited') return how
   if (report.failed > 0) return exitCode === 0 ? 'failed_despite_exit' : 'tests_failed'
   if (exitCode === 127 || (exitCode !== 0 && MISSING.test(text))) return 'command_missing'
   if (exitCode === 126) return 'command_not_executable'
-  if (report.counts?.executed === 0) return 'none_executed'
+  if (report.counts?.executed === 0 || unproven === 'idle') return 'none_executed'
   if (exitCode !== 0) return 'exited_with_failure'
   return unproven ? 'nothing_reported' : null
 }

@@ -7,8 +7,13 @@ export type TestCommand = {
   readonly cwd?: string
   /** Who or what said so: a file of the repository, or the configuration. */
   readonly reason: string
-  /** Whether its runner is one whose report is read: without a report, no test has run. */
-  readonly reports?: boolean
+  /**
+   * Its runner is one whose report is read, by its summary or by a dot for each test: without a
+   * report, no test has run.
+   */
+  readonly reports?: 'summary' | 'dots'
+  /** It plainly runs nothing, as `true` does: whatever it says, no test has run. */
+  readonly idle?: boolean
 }
 
 /** How many tests there were. `executed` is those that passed and those that failed. */

@@ -82,8 +82,11 @@ export class WorkspaceFiles {
   }
 
   /** The object that a file holds as JSON, or undefined. */
-  async readJson(name: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-    const text = await this.read(name)
+  async readJson(
+    name: string,
+    folder = '.',
+  ): Promise<Readonly<Record<string, unknown>> | undefined> {
+    const text = await this.read(name, folder)
     if (text === undefined) return undefined
     try {
       const value: unknown = JSON.parse(text)

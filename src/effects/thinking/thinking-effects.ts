@@ -7,6 +7,7 @@ import type { Repositories } from '../git/repositories.ts'
 import { readRepositoryInstructions } from '../prompts/repository-instructions.ts'
 import type { Isolation } from '../sandbox/sandbox.ts'
 import { detectTestCommands } from '../testing/detect-test-commands.ts'
+import { readCommands } from '../testing/read-commands.ts'
 import { runTests } from '../testing/run-tests.ts'
 import type { TestCommand } from '../testing/test-result.ts'
 import { openOutputFiles } from '../tools/output-files.ts'
@@ -112,7 +113,9 @@ function setDesks(settings: ThinkingSettings): Desks {
       return readDiff(git, repositories, path === undefined ? range : { ...range, path })
     },
     async runTests(folder, sandbox, signal) {
-      const commands = settings.testCommands ?? (await detectTestCommands(folder)).commands
+      const commands = settings.testCommands
+        ? await readCommands(folder, settings.testCommands)
+        : (await detectTestCommands(folder)).commands
       const { testTimeoutMs: timeoutMs, requireReport = false } = settings
       const rules = { timeoutMs, requireReport, outputBytesMax: TESTS_OUTPUT_BYTES_MAX }
       return runTests({ sandbox, commands, signal, secrets, ...rules })

@@ -1,14 +1,15 @@
-import { lstatSync } from 'node:fs'
-import { copyFile, mkdir, readlink, rm, symlink } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import type { Git } from '../git/git.ts'
 import { changeRefs, type Repositories } from '../git/repositories.ts'
-import { inScratch } from '../git/scratch.ts'
 import { type BytePath, bytePathOf, bytesOf } from './byte-path.ts'
-import { changedGitFiles, type GitFolderRecord } from './git-folder.ts'
+import { restoreGitFiles, type StoredGitFiles, storeGitFiles } from './git-files.ts'
+import { changedGitFiles, type GitFolderRecord, goneGitFiles } from './git-folder.ts'
+import { Landing } from './landing.ts'
 import type { Place } from './place.ts'
+import { holdToPlace } from './place-check.ts'
+import { type Scan, scanWorkspace } from './scan.ts'
 import { surveyWorkspace } from './survey.ts'
-import { isInPlace, makeReadable, restoreTree, storeTree } from './tree.ts'
+import { makeReadable, storeTree } from './tree.ts'
 
 /** A moment of a workspace, from which it can be made again exactly. */
 export interface Checkpoint {
@@ -16,11 +17,21 @@ export interface Checkpoint {
   /** The commit of the target that the work stands on. */
   readonly base: string
   readonly tree: string
-  /** Folders of git inside the workspace that hold something, with where their files are stored. */
-  readonly gitFolders: Readonly<Record<string, string>>
+  /** A tree of the files of git's own folders inside the workspace; null when there are none. */
+  readonly gitFiles: string | null
+  /** Files of the clone's own .git folder that are no longer there. */
+  readonly goneGitFiles: readonly string[]
   /** Folders without anything in them, which no tree can hold. */
   readonly emptyFolders: readonly BytePath[]
+  /** What was found and could not be stored, as far as it fits. */
+  readonly unstored: readonly BytePath[]
 }
+
+/** More than a checkpoint has room for are as good as unstored. */
+const EMPTY_FOLDERS_MAX = 10_000
+const UNSTORED_NAMED_MAX = 100
+/** What the kernel takes, without the byte that ends it. */
+const PATH_BYTES_MAX = 4_095
 
 /** What has to be known about a workspace to store it. */
 export interface Contents {
@@ -36,10 +47,8 @@ export async function storeCheckpoint(
   place: Place,
   contents: Contents,
 ): Promise<Checkpoint> {
-  const { last, ...stored } = await storeFolder(git, repositories, place, contents)
-  // Looked for before a removal, since that takes a look at every folder.
-  const { emptyFolders = [] } = last ?? {}
-  return record(git, repositories, place, { ...stored, emptyFolders }, last)
+  const { state, last } = await storeFolder(git, repositories, place, contents)
+  return record(git, repositories, place, state, last)
 }
 
 /**
@@ -52,14 +61,31 @@ export async function storeFinally(
   place: Place,
   contents: Contents,
 ): Promise<readonly BytePath[]> {
-  const { last, gitFiles, ...stored } = await storeFolder(git, repositories, place, contents)
-  const parts = { gitFolder: contents.gitFolder, gitFiles: new Set(gitFiles) }
-  const { emptyFolders, unstored } = await surveyWorkspace(git, repositories, place, parts)
-  await record(git, repositories, place, { ...stored, emptyFolders }, last)
-  return unstored
+  const { state, gitFiles, last } = await storeFolder(git, repositories, place, contents)
+  await record(git, repositories, place, state, last)
+  return surveyWorkspace(git, repositories, place, {
+    gitFolder: contents.gitFolder,
+    gitFiles: new Set(gitFiles),
+    emptyFolders: new Set(state.emptyFolders),
+  })
 }
 
-interface StoredFolder extends Omit<Checkpoint, 'commit' | 'emptyFolders'> {
+/** Stores what a workspace is about to be: the files of a commit on a base. */
+export async function storePrepared(
+  git: Git,
+  repositories: Repositories,
+  place: Place,
+  { base, tree }: Pick<Checkpoint, 'base' | 'tree'>,
+  last: Checkpoint | undefined,
+): Promise<void> {
+  const nothing = { gitFiles: null, goneGitFiles: [], emptyFolders: [], unstored: [] }
+  await record(git, repositories, place, { base, tree, ...nothing }, last)
+}
+
+type State = Omit<Checkpoint, 'commit'>
+
+interface StoredFolder {
+  readonly state: State
   readonly gitFiles: readonly BytePath[]
   readonly last: Checkpoint | undefined
 }
@@ -70,23 +96,78 @@ async function storeFolder(
   place: Place,
   contents: Contents,
 ): Promise<StoredFolder> {
-  const { base, submodules } = contents
-  const { folder, index } = place
-  const source = { git, repositories, folder, index, base, submodules }
-  const [{ tree, gitFolders }, last] = await Promise.all([
-    storeTree(source),
-    readCheckpoint(git, repositories.work, place.checkpointRef),
+  const { base } = contents
+  const reading = readCheckpoint(git, repositories.work, place.checkpointRef)
+  const [{ tree, scan }, last] = await Promise.all([
+    storeAndScan(git, repositories, place, contents, reading),
+    reading,
   ])
-  // Once their files are in the index, nothing there shows that these are repositories.
-  const known = Object.keys(last?.gitFolders ?? {}).filter((path) => path !== '.git')
-  const inner = [...new Set([...gitFolders, ...known])].filter((path) => isInPlace(folder, path))
-  const store = () => storeGitFolders(git, repositories, place, contents, inner)
-  const { trees, files } = await store().catch((error) => {
-    if (error.code !== 'EACCES') throw error
+  const fits = (path: BytePath) => bytesOf(place.draft, path).length <= PATH_BYTES_MAX
+  const files = await storeFilesOfGit(git, repositories, place, contents, scan, fits)
+  const fitting = scan.emptyFolders.filter(fits)
+  const unstored = [
+    ...scan.closed,
+    ...files.unstored,
+    ...[...scan.emptyFolders, ...scan.gitFiles].filter((path) => !fits(path)),
+    ...fitting.slice(EMPTY_FOLDERS_MAX),
+  ]
+  const state = {
+    base,
+    tree,
+    gitFiles: files.tree ?? null,
+    goneGitFiles: goneGitFiles(`${place.folder}/.git`, contents.gitFolder),
+    emptyFolders: fitting.slice(0, EMPTY_FOLDERS_MAX),
+    unstored: unstored.slice(0, UNSTORED_NAMED_MAX),
+  }
+  return { state, gitFiles: files.stored, last }
+}
+
+/** Looks around while git works, which costs no time where nothing is out of the ordinary. */
+async function storeAndScan(
+  git: Git,
+  repositories: Repositories,
+  place: Place,
+  { base, submodules }: Contents,
+  last: Promise<Checkpoint | undefined>,
+): Promise<{ readonly tree: string; readonly scan: Scan }> {
+  const { folder, index } = place
+  const store = async () => {
+    const source = { git, repositories, folder, index, base, submodules }
+    const { tree, isSimple } = await storeTree(source)
+    const before = (await last)?.tree ?? base
+    return { tree: await holdToPlace(git, repositories, place, { before, tree }), isSimple }
+  }
+  const look = () => scanWorkspace(git, repositories, place, submodules)
+  const [stored, early] = await Promise.all([store(), look().catch(() => undefined)])
+  if (early === undefined || early.closed.length > 0) {
     makeReadable(folder, '')
-    return store()
+    const { tree } = await store()
+    return { tree, scan: await look() }
+  }
+  // What a repository inside ignores is known once its files are in the index.
+  return { tree: stored.tree, scan: stored.isSimple ? early : await look() }
+}
+
+async function storeFilesOfGit(
+  git: Git,
+  repositories: Repositories,
+  { folder }: Place,
+  { gitFolder }: Contents,
+  { gitFiles }: Scan,
+  fits: (path: BytePath) => boolean,
+): Promise<StoredGitFiles> {
+  const store = async () => {
+    const own = changedGitFiles(`${folder}/.git`, gitFolder).map((path) => `.git/${path}`)
+    const paths = [...own.map(bytePathOf), ...gitFiles].filter(fits)
+    return storeGitFiles(git, repositories, folder, paths)
+  }
+  const stored = await store().catch((error) => {
+    if (error.code !== 'EACCES') throw error
+    return undefined
   })
-  return { base, tree, gitFolders: trees, gitFiles: files.map(bytePathOf), last }
+  if (stored?.unstored.length === 0) return stored
+  makeReadable(folder, '')
+  return store()
 }
 
 /** Commits what was stored, unless the last checkpoint says the same. */
@@ -94,24 +175,26 @@ async function record(
   git: Git,
   { work }: Repositories,
   { checkpointRef }: Place,
-  { base, tree, gitFolders, emptyFolders }: Omit<Checkpoint, 'commit'>,
+  state: State,
   last: Checkpoint | undefined,
 ): Promise<Checkpoint> {
-  const content = { base, gitFolders, emptyFolders }
-  const message = JSON.stringify(content)
+  const { tree, gitFiles } = state
+  const message = messageOf(state)
   if (last?.tree === tree && messageOf(last) === message) return last
-  const parents = [...(last === undefined ? [base] : [last.commit])].flatMap((id) => ['-p', id])
-  const kept = await keepTrees(git, work, Object.values(gitFolders))
-  const { text: commit } = await git.run(['commit-tree', tree, ...parents, ...kept, '-F', '-'], {
-    repository: work,
-    stdin: message,
-  })
+  const parents = [last?.commit ?? state.base]
+  // A tree that belongs to a checkpoint without being part of its own lives on as a parent's.
+  if (gitFiles !== null) {
+    const args = ['commit-tree', gitFiles, '-m', 'files of git inside a workspace']
+    parents.push((await git.run(args, { repository: work })).text)
+  }
+  const args = ['commit-tree', tree, ...parents.flatMap((id) => ['-p', id]), '-F', '-']
+  const { text: commit } = await git.run(args, { repository: work, stdin: message })
   await changeRefs(git, work, [{ ref: checkpointRef, to: commit }])
-  return { commit, tree, ...content }
+  return { commit, ...state }
 }
 
-function messageOf({ base, gitFolders, emptyFolders }: Checkpoint): string {
-  return JSON.stringify({ base, gitFolders, emptyFolders })
+function messageOf({ base, gitFiles, goneGitFiles, emptyFolders, unstored }: State): string {
+  return JSON.stringify({ base, gitFiles, goneGitFiles, emptyFolders, unstored })
 }
 
 /** The checkpoint that a ref or a commit stands for. */
@@ -128,110 +211,19 @@ export async function readCheckpoint(
   if (commit === undefined) return undefined
   const tree = /^tree ([0-9a-f]+)$/m.exec(text)?.[1]
   const content = JSON.parse(text.slice(text.indexOf('\n\n') + 2).trimEnd())
-  const { base, gitFolders, emptyFolders = [] } = content
-  return { commit, base, tree: tree as string, gitFolders, emptyFolders }
+  const none = { gitFiles: null, goneGitFiles: [], emptyFolders: [], unstored: [] }
+  return { ...none, ...content, commit, tree: tree as string }
 }
-
-/** Trees that belong to a checkpoint without being part of its own live on as those of parents. */
-async function keepTrees(git: Git, work: string, trees: readonly string[]): Promise<string[]> {
-  const parents: string[] = []
-  for (const tree of trees) {
-    const args = ['commit-tree', tree, '-m', 'the folder of a repository inside a workspace']
-    const { text } = await git.run(args, { repository: work })
-    parents.push('-p', text)
-  }
-  return parents
-}
-
-/** Also gives the paths of the files, below the workspace. */
-async function storeGitFolders(
-  git: Git,
-  repositories: Repositories,
-  { folder }: Place,
-  { gitFolder }: Contents,
-  inner: readonly string[],
-): Promise<{ readonly trees: Record<string, string>; readonly files: readonly string[] }> {
-  const trees: Record<string, string> = {}
-  const files: string[] = []
-  const store = async (path: string, from: string, names: readonly string[]) => {
-    if (names.length === 0) return
-    trees[path] = await storeFiles(git, repositories, join(folder, from), names)
-    files.push(...names.map((name) => join(from, name)))
-  }
-  await store('.git', '.git', changedGitFiles(join(folder, '.git'), gitFolder))
-  for (const path of inner) {
-    const isFolder = lstatSync(join(folder, path)).isDirectory()
-    if (isFolder) await store(path, path, changedGitFiles(join(folder, path), {}))
-    else await store(path, dirname(path), [basename(path)])
-  }
-  return { trees, files }
-}
-
-/** Copies the files first, under names that git takes, whatever they were called. */
-function storeFiles(
-  git: Git,
-  repositories: Repositories,
-  folder: string,
-  paths: readonly string[],
-): Promise<string> {
-  return inScratch(repositories, async (scratch) => {
-    const copies = join(scratch, 'files')
-    for (const path of paths) {
-      const copy = join(copies, encodePath(path))
-      await mkdir(dirname(copy), { recursive: true })
-      if (lstatSync(join(folder, path)).isSymbolicLink()) {
-        await symlink(await readlink(join(folder, path)), copy)
-      } else await copyFile(join(folder, path), copy)
-    }
-    const index = join(scratch, 'index')
-    const options = { repository: repositories.work, workTree: copies, index }
-    await git.run(['add', '--all', '--force'], options)
-    return (await git.run(['write-tree'], options)).text
-  })
-}
-
-const encodePath = (path: string) =>
-  path
-    .split('/')
-    .map((part) => `=${part}`)
-    .join('/')
 
 /** Puts back what a tree cannot hold: the files of git's folders, and folders with nothing in them. */
 export async function restoreOthers(
   git: Git,
   repositories: Repositories,
   folder: string,
-  { gitFolders, emptyFolders }: Checkpoint,
+  { gitFiles, goneGitFiles, emptyFolders }: Checkpoint,
 ): Promise<void> {
-  for (const [path, tree] of Object.entries(gitFolders)) {
-    await inScratch(repositories, async (scratch) => {
-      await restoreTree(git, repositories, tree, scratch)
-      const { text } = await git.run(['ls-tree', '-r', '-z', '--name-only', tree], {
-        repository: repositories.work,
-      })
-      for (const name of text.split('\0').filter(Boolean)) {
-        await putBack(join(scratch, name), gitFileOf(folder, path, decodePath(name)))
-      }
-    })
-  }
-  for (const path of emptyFolders) await mkdir(bytesOf(folder, path), { recursive: true })
-}
-
-const decodePath = (path: string) =>
-  path
-    .split('/')
-    .map((part) => part.slice(1))
-    .join('/')
-
-/** The `.git` of an inner repository may be a file; its only stored name is then its own. */
-function gitFileOf(folder: string, path: string, name: string): string {
-  const isFile = path !== '.git' && name === basename(path)
-  return isFile ? join(folder, path) : join(folder, path, name)
-}
-
-async function putBack(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true })
-  await rm(to, { recursive: true, force: true })
-  if (lstatSync(from).isSymbolicLink()) await symlink(await readlink(from), to)
-  else await copyFile(from, to)
+  for (const path of goneGitFiles) await rm(`${folder}/.git/${path}`, { force: true })
+  const landing = new Landing(folder)
+  if (gitFiles !== null) await restoreGitFiles(git, repositories, gitFiles, landing)
+  for (const path of emptyFolders) await landing.makeFolder(path)
 }

@@ -21,6 +21,17 @@ export function changedGitFiles(folder: string, record: GitFolderRecord): readon
   return isUntouched ? [] : changed(folder, record, () => true)
 }
 
+/**
+ * The files that are no longer there, but for those of objects, which are always of use: the ref of a
+ * branch would win over the packed one that took its place. None where it is no repository any more,
+ * since a clone's own is then of more use than half of one.
+ */
+export function goneGitFiles(folder: string, record: GitFolderRecord): readonly string[] {
+  const isGone = (path: string) => fingerprint(join(folder, path)) === undefined
+  if (isGone('HEAD')) return []
+  return Object.keys(record).filter((path) => !path.startsWith('objects/') && isGone(path))
+}
+
 function changed(
   folder: string,
   record: GitFolderRecord,

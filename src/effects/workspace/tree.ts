@@ -1,25 +1,18 @@
-import {
-  chmodSync,
-  type Dirent,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-} from 'node:fs'
+import { chmodSync, type Dirent, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Git, GitError, type GitOptions } from '../git/git.ts'
 import { EMPTY_TREE } from '../git/objects.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { inScratch } from '../git/scratch.ts'
-import { isGitFolder } from '../guards/git-guard.ts'
+import { type BytePath, bytePathOf, bytesOf, readable } from './byte-path.ts'
+import { isRefusedName } from './scan.ts'
 
 /** A folder of files as git has stored it. */
 export interface StoredTree {
   readonly tree: string
-  /** Repositories inside it, whose own folders no tree can hold under their names. */
-  readonly gitFolders: readonly string[]
+  /** Whether git took the folder whole. */
+  readonly isSimple: boolean
 }
 
 /** Git waits for whoever holds the other end of a pipe that is called .gitignore. */
@@ -52,7 +45,7 @@ export async function storeTree(source: TreeSource): Promise<StoredTree> {
     })
     if (isSimple) {
       const { text: tree } = await git.run(['write-tree'], options)
-      if (!(await hasOddEntries(source, tree))) return { tree, gitFolders: [] }
+      if (!(await hasOddEntries(source, tree))) return { tree, isSimple: true }
     }
   }
   return storePiecewise(source)
@@ -99,7 +92,7 @@ function isFilled(folder: string, path: string): boolean {
 }
 
 /** Whether something is there, and no link on the way to it leads out of the workspace. */
-export function isInPlace(folder: string, path: string): boolean {
+function isInPlace(folder: string, path: string): boolean {
   try {
     const parent = join(realpathSync(folder), dirname(path))
     return realpathSync(parent) === parent && lstatSync(join(folder, path)) !== undefined
@@ -121,16 +114,13 @@ function readEntries(folder: string): readonly Dirent[] {
  * Takes the commits of repositories inside out of the index, where they stand for files, and gives
  * the paths. Those of submodules that nobody has filled in stay.
  */
-async function unlink(source: TreeSource): Promise<readonly string[]> {
+async function unlink(source: TreeSource): Promise<readonly BytePath[]> {
   const { submodules, folder } = source
-  const links = (await namesInIndex(source, '160000'))
-    .map((name) => ({ name, path: Buffer.from(name, 'latin1').toString() }))
-    .filter(({ path }) => isFilled(folder, path) || !submodules.includes(path))
-  await takeOut(
-    source,
-    links.map(({ name }) => name),
+  const links = (await namesInIndex(source, '160000')).filter(
+    (name) => isFilled(folder, readable(name)) || !submodules.includes(readable(name)),
   )
-  return links.map(({ path }) => path).filter((path) => isFilled(folder, path))
+  await takeOut(source, links)
+  return links.filter((name) => isFilled(folder, readable(name)))
 }
 
 /** The names in the index that have a mode, a character for each byte. */
@@ -155,20 +145,21 @@ async function storePiecewise(source: TreeSource): Promise<StoredTree> {
   makeReadable(folder, '')
   await rm(`${index}.lock`, { force: true })
   const linked = await unlink(source)
-  const untracked = await git.run(
+  const { stdout } = await git.run(
     ['ls-files', '--others', '--directory', '--exclude-standard', '-z'],
     options,
   )
-  const found = untracked.text.split('\0').flatMap((path) => findRepositories(folder, path))
+  const untracked = stdout.toString('latin1').split('\0').filter(Boolean)
+  const found = untracked.flatMap((path) => findRepositories(folder, path))
   const inner = [...new Set([...found, ...linked])]
   return inScratch(source.repositories, async (scratch) => {
     const excludes = join(scratch, 'excludes')
-    await writeFile(excludes, inner.map((path) => `/${escapePattern(path)}\n`).join(''))
+    const patterns = inner.map((path) => `/${patternFor(path)}\n`).join('')
+    await writeFile(excludes, Buffer.from(patterns, 'latin1'))
     // What git does not take even now has no place in any tree.
     await addAll(source, { accept: [0, 1] }, '-c', `core.excludesFile=${excludes}`)
-    const gitFolders: string[] = []
     for (const [i, path] of inner.entries()) {
-      gitFolders.push(...(await storeInner(source, path, join(scratch, `index-${i}`))))
+      await storeInner(source, path, join(scratch, `index-${i}`))
     }
     const links = await namesInIndex(source, '120000')
     await takeOut(
@@ -176,37 +167,43 @@ async function storePiecewise(source: TreeSource): Promise<StoredTree> {
       links.filter((name) => LINKED_MODULES.test(name)),
     )
     const { text: tree } = await git.run(['write-tree'], options)
-    return { tree, gitFolders }
+    return { tree, isSimple: false }
   })
 }
 
-/** Stores what lies inside a repository inside; gives the paths of git's own folders there. */
-async function storeInner(
-  source: TreeSource,
-  path: string,
-  index: string,
-): Promise<readonly string[]> {
+/** Stores the files of a repository inside; those that are git's own have no place in a tree. */
+async function storeInner(source: TreeSource, name: BytePath, index: string): Promise<void> {
   const { git, folder } = source
-  if (isGitFolder(path.split('/').at(-1) ?? '')) return [path]
+  const path = readable(name)
+  // Nothing can be told to work in a folder whose name is no text.
+  const canStore = bytePathOf(path) === name && isInPlace(folder, path)
+  if (!canStore || isRefusedName(name.slice(name.lastIndexOf('/') + 1))) return
   const inner = { ...source, folder: join(folder, path), index, base: EMPTY_TREE, submodules: [] }
-  const { tree, gitFolders } = await storeTree(inner)
+  if (!lstatSync(inner.folder).isDirectory()) return
+  const { tree } = await storeTree(inner)
   await git.run(['read-tree', `--prefix=${path}/`, tree], optionsFor(source))
-  const own = join(folder, path, '.git')
-  const paths = gitFolders.map((below) => `${path}/${below}`)
-  return existsSync(own) ? [`${path}/.git`, ...paths] : paths
 }
 
 /** The outermost repositories at or below a folder, and names that git refuses to take. */
-function findRepositories(folder: string, listed: string): readonly string[] {
+function findRepositories(folder: string, listed: BytePath): readonly BytePath[] {
   const path = listed.replace(/\/$/, '')
-  if (isGitFolder(basename(path))) return [path]
+  if (isRefusedName(path.slice(path.lastIndexOf('/') + 1))) return [path]
   if (path === listed) return []
-  const entries = readEntries(join(folder, path))
-  if (entries.some((entry) => entry.name === '.git')) return [path]
+  const entries = readNames(folder, path)
+  if (entries.some(({ name }) => name.toString('latin1') === '.git')) return [path]
   return entries.flatMap((entry) => {
-    const below = `${path}/${entry.name}`
+    const below = `${path}/${entry.name.toString('latin1')}`
     return findRepositories(folder, entry.isDirectory() ? `${below}/` : below)
   })
+}
+
+/** Nothing for what cannot be read. */
+function readNames(folder: string, path: BytePath): readonly Dirent<Buffer>[] {
+  try {
+    return readdirSync(bytesOf(folder, path), { withFileTypes: true, encoding: 'buffer' })
+  } catch {
+    return []
+  }
 }
 
 /** A file without permission is still somebody's work; a pipe is none, and git waits for it. */
@@ -232,23 +229,11 @@ function modeOf(path: string): number | undefined {
   }
 }
 
-function escapePattern(path: string): string {
-  // Neither a line end nor what is not text can be said in such a file.
-  const plain = path.replace(/[\\*?[\]]/g, '\\$&').replace(/ $/, '\\ ')
-  return plain.replace(/[\r\n\ufffd]/g, '?')
-}
-
-/** Puts a stored tree's files into a folder that has none of them. */
-export async function restoreTree(
-  git: Git,
-  repositories: Repositories,
-  tree: string,
-  folder: string,
-): Promise<void> {
-  await inScratch(repositories, async (scratch) => {
-    const index = join(scratch, 'index')
-    const options = { repository: repositories.work, workTree: folder, index }
-    await git.run(['read-tree', tree], options)
-    await git.run(['checkout-index', '--all', '--force'], options)
-  })
+/** Matches that path alone. A line end can only be said as what is no other byte. */
+function patternFor(path: BytePath): string {
+  return path
+    .replace(/[\\*?[\]]/g, '\\$&')
+    .replace(/ $/, '\\ ')
+    .replace(/\n/g, '[!\x01-\x09\x0b-\xff]')
+    .replace(/\r/g, '[!\x01-\x0c\x0e-\xff]')
 }

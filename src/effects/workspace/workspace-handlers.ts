@@ -3,6 +3,7 @@ import { readFields } from '../effect-input.ts'
 import type { Forge } from '../forge/forge.ts'
 import { FORGE_SERVICE } from '../forge/pull-request-handler.ts'
 import { GitGuardError } from '../guards/git-guard.ts'
+import { readable } from './byte-path.ts'
 import { PlaceError } from './place.ts'
 import type { Workspaces } from './workspaces.ts'
 
@@ -32,7 +33,7 @@ export function prepareWorkspaceHandler(workspaces: Workspaces, forge: Forge): E
 
 /**
  * Carries out `checkpoint`: { run, story }, and with a `message` also a commit on the branch. What
- * the story changes so far is kept as a blob.
+ * the story changes so far is kept as a blob; what could not be stored is named.
  */
 export function checkpointHandler(
   workspaces: Workspaces,
@@ -45,10 +46,12 @@ export function checkpointHandler(
         const fields = readFields(input, ['run', 'story'], ['message'])
         if (fields === undefined) return invalid('checkpoint')
         const { message, ...owner } = fields
-        const { commit, base, tree } = await workspaces.checkpoint(owner)
+        const { commit, base, tree, unstored } = await workspaces.checkpoint(owner)
         const head = message === undefined ? undefined : await workspaces.commit(owner, message)
         const diff = await blobs.put(await diffOf(base, commit))
-        return { ok: true, value: { commit, base, tree, head: head ?? null, diff: { ...diff } } }
+        const left = unstored.length === 0 ? {} : { unstored: unstored.map(readable) }
+        const value = { commit, base, tree, head: head ?? null, diff: { ...diff }, ...left }
+        return { ok: true, value }
       }),
   }
 }

@@ -75,7 +75,12 @@ describe('prepare', () => {
       writeFileSync(join(folder, 'mine.txt'), owner.story)
     }
     for (const owner of owners) await workspaces.checkpoint(owner)
-    expect(await workspaces.reconcile(owners)).toEqual({ removed: [], kept: [], missing: [] })
+    expect(await workspaces.reconcile(owners)).toEqual({
+      removed: [],
+      kept: [],
+      missing: [],
+      failed: [],
+    })
     await workspaces.remove(S1)
     for (const owner of owners.slice(1)) {
       const { folder } = placeOf(state, owner)
@@ -107,7 +112,7 @@ describe('prepare', () => {
     expect(existsSync(join(folder, 'new.txt'))).toBe(false)
     expect(sh(folder, 'rev-parse', 'HEAD')).toBe(next)
     const { checkpointRef } = placeOf(state, S1)
-    expect(sh(repositories.work, 'show', `${checkpointRef}:new.txt`)).toBe('mine')
+    expect(sh(repositories.work, 'show', `${checkpointRef}^:new.txt`)).toBe('mine')
   })
 })
 
@@ -235,6 +240,7 @@ describe('reconcile', () => {
       removed: [S1],
       kept: [],
       missing: [wanted],
+      failed: [],
     })
     const refs = await findArchived(git, repositories.work, S1)
     expect(sh(repositories.work, 'show', `${Object.values(refs ?? {})[0]}:work.txt`)).toBe('kept')
@@ -264,7 +270,12 @@ describe('a start', () => {
     writeFileSync(join(folder, 'work.txt'), 'kept')
     await workspaces.checkpoint(S1)
     rmSync(folder, { recursive: true })
-    expect(await workspaces.reconcile([S1])).toEqual({ removed: [], kept: [], missing: [] })
+    expect(await workspaces.reconcile([S1])).toEqual({
+      removed: [],
+      kept: [],
+      missing: [],
+      failed: [],
+    })
     expect(readFileSync(join(folder, 'work.txt'), 'utf8')).toBe('kept')
   })
 
@@ -273,7 +284,12 @@ describe('a start', () => {
     const runs = join(world.state, 'workspaces', 'r1')
     writeFileSync(join(runs, '.DS_Store'), '')
     mkdirSync(join(runs, 'other'))
-    expect(await workspaces.reconcile([S1])).toEqual({ removed: [], kept: [], missing: [] })
+    expect(await workspaces.reconcile([S1])).toEqual({
+      removed: [],
+      kept: [],
+      missing: [],
+      failed: [],
+    })
   })
 })
 

@@ -15,6 +15,7 @@ import {
   restoreOthers,
   storeCheckpoint,
   storeFinally,
+  storePrepared,
 } from './checkpoint.ts'
 import { makeClone } from './clone.ts'
 import { type Kept, keepFolder } from './kept-folder.ts'
@@ -34,6 +35,12 @@ interface Reconciliation {
   readonly kept: readonly Kept[]
   /** Wanted, not there, and never stored: whoever wants them prepares them. */
   readonly missing: readonly Owner[]
+  /** Neither removed nor made again. What is on the disk and in git of them stays as it is. */
+  readonly failed: readonly FailedOwner[]
+}
+
+interface FailedOwner extends Owner {
+  readonly reason: string
 }
 
 /** The workspaces of a state folder. What is done to one is done one after the other. */
@@ -110,6 +117,12 @@ class Yard implements Workspaces {
       const options = { repository: work, workTree: place.draft, index: place.index }
       await this.#git.run(['read-tree', '-m', '-u', base, guardGit('commit', files)], options)
     }
+    if (lost === undefined && (content ?? stored) !== undefined) {
+      // Otherwise a loss before the next checkpoint would bring back what was there before.
+      const [tree] = await findObjects(this.#git, work, [`${content ?? base}^{tree}`])
+      if (tree === undefined) throw new Error(`there is no commit ${content ?? base}`)
+      await storePrepared(this.#git, this.#repositories, place, { base, tree }, stored)
+    }
     if (lost !== undefined) {
       await restoreOthers(this.#git, this.#repositories, place.draft, lost)
     }
@@ -183,20 +196,28 @@ class Yard implements Workspaces {
     for (const owner of wanted) found.delete(key(owner))
     const removed: Owner[] = []
     const kept: Kept[] = []
-    for (const owner of found.values()) {
-      const place = placeOf(this.#stateFolder, owner)
-      if (existsSync(place.folder) && (await readRecord(place)) === undefined) continue
-      kept.push(...[(await this.remove(owner)) ?? []].flat())
-      removed.push(owner)
-    }
     const missing: Owner[] = []
+    const failed: FailedOwner[] = []
+    // One workspace that cannot be dealt with must not stop all the others.
+    const attempt = async (owner: Owner, work: () => Promise<void>) => {
+      await work().catch((error) => failed.push({ ...owner, reason: String(error) }))
+    }
+    for (const owner of found.values()) {
+      await attempt(owner, async () => {
+        const place = placeOf(this.#stateFolder, owner)
+        if (existsSync(place.folder) && (await readRecord(place)) === undefined) return
+        kept.push(...[(await this.remove(owner)) ?? []].flat())
+        removed.push(owner)
+      })
+    }
     for (const owner of wanted) {
-      if (!existsSync(placeOf(this.#stateFolder, owner).folder)) {
+      await attempt(owner, async () => {
+        if (existsSync(placeOf(this.#stateFolder, owner).folder)) return
         const isBack = await this.#comeBack(owner)
         if (!isBack) missing.push(owner)
-      }
+      })
     }
-    return { removed, kept, missing }
+    return { removed, kept, missing, failed }
   }
 
   /** Makes a lost workspace again from its last checkpoint, if it has one. */
@@ -262,7 +283,8 @@ async function findOwners(stateFolder: string): Promise<readonly Owner[]> {
   for (const run of await readdir(top).catch(() => [])) {
     for (const name of await readdir(join(top, run)).catch(() => [])) {
       if (/\+(?:new|old)$/.test(name)) {
-        await removeFolder(join(top, run, name))
+        // What cannot be removed now is in nobody's way until its story is prepared.
+        await removeFolder(join(top, run, name)).catch(() => {})
         continue
       }
       const story = name.replace(/\+record$/, '')

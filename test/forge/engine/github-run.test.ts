@@ -99,7 +99,7 @@ beforeEach(async () => {
   writeFileSync(scenario, JSON.stringify(SCENARIO))
   user.env.SLIPWAY_SCENARIO = scenario
   user.env.GH_ENTERPRISE_TOKEN = TOKEN
-  const config = `forge: { kind: github, apiUrl: '${host.url}/api/v3' }
+  const config = `forge: { kind: github, apiUrl: '${host.url}/api/v3', checksGraceSeconds: 0 }
 review: { plan: auto }
 team: { coders: 2, architects: 1 }
 `

@@ -11,7 +11,6 @@ import {
   PLAIN,
   PLAN,
   PLAN_REVIEW,
-  planning,
   REVIEWED,
   reply,
   story,

@@ -48,7 +48,11 @@ export interface SlipwayConfig {
     readonly timeoutMinutes: number
     readonly requireReport: boolean
   }
-  readonly forge: { readonly kind: 'local' | 'github'; readonly apiUrl: string | null }
+  readonly forge: {
+    readonly kind: 'local' | 'github'
+    readonly apiUrl: string | null
+    readonly checksGraceSeconds: number
+  }
   readonly isolation: {
     readonly level: 'auto' | 'bubblewrap' | 'container' | 'none'
     readonly image: string | null
@@ -74,7 +78,7 @@ export const DEFAULTS: SlipwayConfig = {
   revisions: { coder: 'F', architect: 'I', coordinator: '2' },
   review: { plan: null, spec: 'auto' },
   tests: { commands: null, timeoutMinutes: 30, requireReport: false },
-  forge: { kind: 'local', apiUrl: null },
+  forge: { kind: 'local', apiUrl: null, checksGraceSeconds: 30 },
   isolation: { level: 'auto', image: null, engine: null, hosts: [], toolFolders: [] },
 }
 

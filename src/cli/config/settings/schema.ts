@@ -186,7 +186,7 @@ export const CONFIG_FILE = z.strictObject({
         .boolean()
         .optional()
         .describe(
-          'Whether exit code 0 is not enough without a report of tests, also of the commands that you give.',
+          'Whether exit code 0 is not enough without a report of tests, also of commands whose runner is not known.',
         ),
     })
     .optional(),
@@ -194,6 +194,12 @@ export const CONFIG_FILE = z.strictObject({
     .strictObject({
       kind: z.enum(['local', 'github']).optional().describe('Where pull requests are.'),
       apiUrl: url.optional().describe('The API of a GitHub Enterprise server.'),
+      checksGraceSeconds: z
+        .number()
+        .min(0)
+        .max(3_600)
+        .optional()
+        .describe('How long checks on GitHub may take to show before a merge goes without them.'),
     })
     .optional(),
   isolation: z

@@ -55,6 +55,7 @@ export const TRUST_RULES: Readonly<Record<string, TrustRule>> = {
   'tests.requireReport': LOOSE_TO_STRICT.report,
   'forge.kind': LOOSE_TO_STRICT.forge,
   'forge.apiUrl': 'trusted',
+  'forge.checksGraceSeconds': 'trusted',
   'isolation.level': LOOSE_TO_STRICT.level,
   'isolation.image': 'trusted',
   'isolation.engine': 'trusted',

@@ -1,5 +1,6 @@
 import { isObject, type WorkspaceFiles } from '../workspace-files.ts'
 import type { Ecosystem } from './ecosystem.ts'
+import { inlineScripts } from './package-scripts.ts'
 import { runsNothing } from './script.ts'
 
 const ARGV = {
@@ -28,7 +29,8 @@ export const nodePackage: Ecosystem = async (files) => {
     files.note('package.json', 'malformed', 'its script "test" is no text')
     return []
   }
-  if (script === undefined || runsNothing(script)) {
+  const whole = script === undefined ? '' : inlineScripts('npm test', manifest.scripts)
+  if (script === undefined || runsNothing(whole)) {
     const what =
       script === undefined ? 'has no script "test"' : 'has a script "test" that runs nothing'
     files.note('package.json', 'no_test_script', `it ${what}`)
@@ -36,24 +38,7 @@ export const nodePackage: Ecosystem = async (files) => {
   }
   const { manager, source } = await packageManager(files, manifest.packageManager)
   const reason = `package.json has a script "test"; ${source}`
-  return [{ argv: ARGV[manager], reason, script: expand(script, manifest.scripts) }]
-}
-
-/** How far scripts that run scripts are followed. */
-const EXPANSIONS_MAX = 10
-
-/** A script with those that it runs by name. */
-function expand(script: string, scripts: unknown): string {
-  const known = isObject(scripts) ? scripts : {}
-  const texts = [script]
-  for (let i = 0; i < texts.length && i < EXPANSIONS_MAX; i += 1) {
-    const calls = (texts[i] ?? '').matchAll(/\b(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]+)/g)
-    for (const [, name = ''] of calls) {
-      const text = Object.hasOwn(known, name) ? known[name] : undefined
-      if (typeof text === 'string' && !texts.includes(text)) texts.push(text)
-    }
-  }
-  return texts.join('\n')
+  return [{ argv: ARGV[manager], reason, script: whole }]
 }
 
 /** Null when it is malformed. */

@@ -1,5 +1,7 @@
+import type { TestCommand } from '../test-result.ts'
+
 // What prints or ends, and tests nothing.
-const IDLE = /^(?:|:|true|false|exit(?: \d+)?|(?:echo|printf)(?: .*)?)$/
+const IDLE = /^(?:|exit(?: \d+)?|(?:(?:\/usr)?\/bin\/)?(?::|true|false|echo|printf)(?: .*)?)$/
 
 /** Whether a script obviously runs no test, such as npm's own `echo "Error: no test specified" …`. */
 export function runsNothing(script: string): boolean {
@@ -12,7 +14,7 @@ export function runsNothing(script: string): boolean {
 
 // The runners whose reports `readTestReport` reads, by the words that start them.
 const PROGRAMS =
-  'vitest|jest|mocha|ava|tap|tape|cypress|pytest|py\\.test|rspec|phpunit|pest|prove|ctest'
+  'vitest|jest|jasmine|karma|mocha|ava|tap|tape|cypress|pytest|py\\.test|rspec|phpunit|pest|prove|ctest'
 const ARGUMENTS = '\\s[^;&|]{0,300}'
 const CALLS = [
   `(?:${PROGRAMS})(?![\\w.-])`,
@@ -24,6 +26,18 @@ const CALLS = [
 const RUNNERS = new RegExp(`(?:^|[\\s/;&|('"])(?:${CALLS.join('|')})`)
 
 /** Whether what a script starts is known to report its tests. */
-export function namesRunner(script: string): boolean {
+function namesRunner(script: string): boolean {
   return RUNNERS.test(script)
+}
+
+/** Whether what a script starts prints a mark for each test, and no summary that could be read. */
+function printsDots(script: string): boolean {
+  return /--test-reporter[= ]dot\b/.test(script) && !/--test-reporter[= ](?!dot\b)/.test(script)
+}
+
+/** What can be said of a command by the text of what it starts. */
+export function judgeScript(script: string): Pick<TestCommand, 'reports' | 'idle'> {
+  if (runsNothing(script)) return { idle: true }
+  if (!namesRunner(script)) return {}
+  return { reports: printsDots(script) ? 'dots' : 'summary' }
 }

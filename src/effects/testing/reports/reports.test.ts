@@ -57,6 +57,60 @@ Test summary: total: 17, failed: 2, succeeded: 14, skipped: 1, duration: 40.1s`,
     expect(read(text).counts).toEqual(counts(0, 0, 0))
   })
 
+  test.each([
+    [
+      'surefire',
+      '[INFO] --- surefire:3.2.5:test (default-test) @ a ---\n[INFO] Tests are skipped.',
+    ],
+    ['jasmine', 'Started\n\n\n0 specs, 0 failures\nFinished in 0.002 seconds'],
+    ['jasmine', 'Incomplete: No specs found'],
+    ['karma', 'Chrome 120.0.0.0 (Linux x86_64): Executed 0 of 0 ERROR (0.003 secs / 0 secs)'],
+    ['none', 'None of the selected packages has a "test" script'],
+    ['none', ' Tasks:    0 successful, 0 total\nCached:    0 cached, 0 total\n  Time:    5ms'],
+    ['none', '\n NX   No tasks were run\n'],
+  ])('%s without tests: %s', (runner, text) => {
+    expect(read(text)).toMatchObject({ runners: [runner], counts: counts(0, 0, 0) })
+  })
+
+  test('Jasmine', () => {
+    const report = read(
+      `Started
+F.*
+
+Failures:
+1) adder adds
+  Message:
+    Expected 3 to be 4.
+
+3 specs, 1 failure, 1 pending spec
+Finished in 0.01 seconds`,
+    )
+    expect(report).toMatchObject({ runners: ['jasmine'], failing: ['adder adds'] })
+    expect(report.counts).toEqual(counts(1, 1, 1))
+  })
+
+  test('Karma, with the last word of each browser', () => {
+    const report = read(
+      `Chrome 120.0 (Linux): Executed 0 of 3 SUCCESS (0 secs / 0 secs)
+Chrome 120.0 (Linux) adder adds FAILED
+\tExpected 3 to be 4.
+Chrome 120.0 (Linux): Executed 2 of 3 (1 FAILED) (skipped 1) (0.01 secs / 0 secs)
+Firefox 121.0 (Linux): Executed 3 of 3 SUCCESS (0.01 secs / 0 secs)`,
+    )
+    expect(report).toMatchObject({ runners: ['karma'], failing: ['adder adds'] })
+    expect(report.counts).toEqual(counts(4, 1, 1))
+  })
+
+  test.each([
+    ['..X.\n\nFailed tests:\n\n✖ b (1ms)', counts(3, 1, 0)],
+    ['\n', counts(0, 0, 0)],
+    ['', counts(0, 0, 0)],
+  ])('dots, where the command is known to print them: %j', (text, expected) => {
+    const printed = { text, complete: true, argv: [], exitCode: 0 }
+    expect(readTestReport({ ...printed, dots: true }).counts).toEqual(expected)
+    expect(readTestReport(printed).counts).toBeNull()
+  })
+
   test('Pest', () => {
     const report = read(`   FAIL  Tests\\Unit\\SumTest
   ⨯ it subtracts

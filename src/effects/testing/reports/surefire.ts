@@ -17,7 +17,7 @@ const FAILING = /^\[ERROR\] (\S.*)Time elapsed: .{1,20} <<< (?:FAILURE|ERROR)!$/
 /** Surefire and Failsafe, the runners of Maven. */
 export const surefire: ReportReader = {
   runner: 'surefire',
-  sign: /^(?:\[[A-Z]+\] )?(?:Tests run: \d+, Failures: \d+, Errors: |No tests to run\.$)/m,
+  sign: /^(?:\[[A-Z]+\] )?(?:Tests run: \d+, Failures: \d+, Errors: |No tests to run\.$|Tests are skipped\.$)/m,
   read({ lines }) {
     const counts = matchLines(lines, SUMMARY).map(([, total, text = '']) =>
       countOfTotal(

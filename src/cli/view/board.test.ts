@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { NO_AMOUNTS } from '../../ledger/amounts.ts'
+import { drawBoard } from './board.ts'
+import type { RunView } from './run-view.ts'
+
+const plain = (text: string) => text
+const STYLE = { bold: plain, dim: plain, good: plain, warn: plain, bad: plain } as never
+
+const VIEW = {
+  run: 'tally-more-than-characters-a57e',
+  status: 'waiting',
+  startedMs: 0,
+  spent: { ...NO_AMOUNTS, microdollars: 1_230_000 },
+  stories: [],
+  agents: [],
+  questions: [],
+  budget: { isSpent: false, limits: null, startedMs: 0 },
+} as unknown as RunView
+
+test.each([200, 100, 80])('at %d columns the head line has the spend and the time', (columns) => {
+  const settings = { style: STYLE, columns, rows: 24, nowMs: 3_661_000, news: [], hint: '' }
+  const [head = ''] = drawBoard(VIEW, settings)
+  expect(head.length).toBeLessThanOrEqual(columns)
+  expect(head).toContain('waiting')
+  expect(head).toContain('$1.23')
+  expect(head).toMatch(/1 h/)
+})

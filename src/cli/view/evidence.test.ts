@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { gatherEvidence } from './evidence.ts'
+import type { RunSource } from './run-source.ts'
+
+const CRITERIA = [
+  { id: '1', text: 'It greets.' },
+  { id: '2', text: 'It leaves.' },
+]
+
+const storyOf = (id: string, criterion: number, commit: string | null) => ({
+  id: `r/story/${id}`,
+  key: criterion + 2,
+  role: 'story',
+  state: 'MERGED',
+  data: { story: { id, title: id, criteria: [CRITERIA[criterion]] }, commit },
+})
+
+const mergeOf = (commit: string, verdict: string) => ({
+  seq: 1,
+  agentId: 'r/merge-queue',
+  eventType: 'effect_finished',
+  body: {
+    payload: {
+      result: { value: { kind: 'merged', commit, gate: { verdict, message: '', commands: [] } } },
+    },
+  },
+})
+
+function sourceOf(stories: readonly object[], rows: readonly object[]): RunSource {
+  const pm = {
+    id: 'r/pm',
+    key: 1,
+    role: 'pm',
+    state: 'DONE',
+    data: { spec: { title: 'T', criteria: CRITERIA } },
+  }
+  return {
+    agents: async () => [pm, ...stories],
+    rows: async (_: string, afterSeq: number) => (afterSeq === 0 ? rows : []),
+  } as unknown as RunSource
+}
+
+const verdictsOf = async (stories: readonly object[], rows: readonly object[]) => {
+  const { criteria, isComplete } = await gatherEvidence(sourceOf(stories, rows), 'r')
+  return { verdicts: criteria.map(({ verdict }) => verdict), isComplete }
+}
+
+test('a commit whose gate passed shows a criterion', async () => {
+  const stories = [storyOf('a', 0, 'c1'), storyOf('b', 1, 'c1')]
+  const evidence = await verdictsOf(stories, [mergeOf('c1', 'passed')])
+  expect(evidence).toEqual({ verdicts: ['shown', 'shown'], isComplete: true })
+})
+
+test('what needed no change is shown by the tests of the newest tree', async () => {
+  const stories = [storyOf('a', 0, 'c1'), storyOf('b', 1, null)]
+  const evidence = await verdictsOf(stories, [mergeOf('c1', 'passed')])
+  expect(evidence).toEqual({ verdicts: ['shown', 'shown'], isComplete: true })
+})
+
+test.each([
+  ['no test was ever run', []],
+  ['the tests failed', [mergeOf('c1', 'failed')]],
+])('nothing is shown where %s, whatever a model says', async (_, rows) => {
+  const stories = [storyOf('a', 0, null), storyOf('b', 1, null)]
+  const evidence = await verdictsOf(stories, rows)
+  expect(evidence).toEqual({ verdicts: ['not_shown', 'not_shown'], isComplete: false })
+})
