@@ -21,6 +21,8 @@ export interface User {
   /** The environment that every command has; tests add to it. */
   readonly env: Record<string, string>
   slipway(...args: string[]): Promise<Done>
+  /** Types a line of shell in the repository. */
+  type(line: string): Promise<Done>
   /** Writes a file into the repository, or beside it with `../`. */
   write(path: string, text: string): void
   /** Has the scripted brain say other things than in the demo, with a configuration to that. */
@@ -56,6 +58,7 @@ export async function makeUser(): Promise<User> {
   }
   const state = join(repository, '.slipway')
   const slipway = (...args: string[]) => execute(args, repository, env)
+  const type = (line: string) => runProgram('sh', ['-c', line], repository, env)
   const killEngine = () => {
     try {
       const { pid } = JSON.parse(readFileSync(join(state, 'engine.json'), 'utf8'))
@@ -76,6 +79,7 @@ export async function makeUser(): Promise<User> {
     state,
     env,
     slipway,
+    type,
     write,
     async play(replies, config) {
       write('../scenario.yaml', JSON.stringify({ replies }))
@@ -93,9 +97,18 @@ export async function makeUser(): Promise<User> {
 }
 
 function execute(args: readonly string[], cwd: string, env: Record<string, string>): Promise<Done> {
+  return runProgram(process.execPath, [BUNDLE, ...args], cwd, env)
+}
+
+function runProgram(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+): Promise<Done> {
   return new Promise((done) => {
     const options = { cwd, env, maxBuffer: 1e8, timeout: 120_000 }
-    execFile(process.execPath, [BUNDLE, ...args], options, (error, stdout, stderr) => {
+    execFile(program, args, options, (error, stdout, stderr) => {
       const code = error === null ? 0 : Number(error.code ?? -1)
       done({ code, stdout, stderr })
     })

@@ -5,6 +5,7 @@ import {
   resolveIsolation,
   resolveLedgerLimits,
   resolvePlanReview,
+  resolveRuntime,
   resolveTeamLimits,
   resolveTests,
 } from './resolve-settings.ts'
@@ -78,5 +79,17 @@ test('isolation has the home filled in, and a level only when it is asked for', 
     level: 'container',
     container: { image: 'alpine:3' },
     toolFolders: ['/home/$1/.cargo', '/opt/x'],
+  })
+})
+
+test('outages and restarts are in milliseconds, and as the runtime has them unless said', () => {
+  const said = { outage: { probeSeconds: 5, minutes: 0.5 }, limits: { restarts: 2 } }
+  expect(resolveRuntime(merge(said).config)).toEqual({
+    suspension: { probeIntervalMs: 5_000, timeoutMs: 30_000, waitForReset: true },
+    restarts: { restartsMax: 2, restartWindowMs: 600_000 },
+  })
+  expect(resolveRuntime(merge({}).config).suspension).toMatchObject({
+    probeIntervalMs: 30_000,
+    timeoutMs: 900_000,
   })
 })

@@ -38,9 +38,24 @@ export function resolveLedgerLimits({ config, settings }: Merged): LedgerLimits 
   }
 }
 
+/** How outages are waited for, and how often agents are born again. */
+export function resolveRuntime({ limits, outage }: SlipwayConfig) {
+  return {
+    suspension: {
+      probeIntervalMs: outage.probeSeconds * 1_000,
+      timeoutMs: Math.round(outage.minutes * MINUTE_MS),
+      waitForReset: outage.waitForReset,
+    },
+    restarts: {
+      restartsMax: limits.restarts,
+      restartWindowMs: Math.round(limits.restartMinutes * MINUTE_MS),
+    },
+  }
+}
+
 /** The bounds of the team's loops. */
 export function resolveTeamLimits({ limits }: SlipwayConfig): TeamLimits {
-  const { escalationHours, taskRounds: _, ...counts } = limits
+  const { escalationHours, taskRounds: _, restarts: __, restartMinutes: ___, ...counts } = limits
   return { ...counts, escalationMs: Math.round(escalationHours * HOUR_MS) }
 }
 

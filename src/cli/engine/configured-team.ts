@@ -11,6 +11,7 @@ import {
   resolveIsolation,
   resolveLedgerLimits,
   resolvePlanReview,
+  resolveRuntime,
   resolveTeamLimits,
   resolveTests,
 } from '../config/resolve-settings.ts'
@@ -68,6 +69,7 @@ export async function openConfiguredTeam(
       openBrains(plans.brains, { isolation: opened, stateFolder, environment }),
     openFurtherTools: (processes) =>
       openTrustedTools(repository.root, stateFolder, processes, environment),
+    ...resolveRuntime(config),
     hosts: config.isolation.hosts,
     testTimeoutMs: tests.timeoutMs ?? 1_800_000,
     requireReport: tests.requireReport ?? false,

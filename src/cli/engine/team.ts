@@ -58,6 +58,7 @@ import type { BlobStore } from '../../runtime/blobs.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import type { EffectHandler, Service } from '../../runtime/effect-handler.ts'
 import { openEmbeddedRuntime } from '../../runtime/embedded-runtime.ts'
+import type { Limits } from '../../runtime/handle.ts'
 import type { Journal } from '../../runtime/journal.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SuspensionPolicy } from '../../runtime/suspension.ts'
@@ -81,6 +82,7 @@ export interface TeamParts {
   readonly secrets: readonly string[]
   readonly onEvent?: (effect: string, event: BrainEvent) => void
   readonly suspension?: Partial<SuspensionPolicy>
+  readonly restarts?: Pick<Limits, 'restartsMax' | 'restartWindowMs'>
   /** How often a turn is tried before its agent is suspended; five times unless said. */
   readonly thinkAttemptsMax?: number
   /** Where pull requests are; records on this machine when absent. Its service is `forge`. */
@@ -168,6 +170,7 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
     newId: () => crypto.randomUUID(),
     random: Math.random,
     ...(parts.suspension && { suspension: parts.suspension }),
+    ...(parts.restarts && { limits: parts.restarts }),
   })
   return {
     runtime,

@@ -1,7 +1,10 @@
 import { DEFAULT_LIMITS, type TeamLimits } from '../../../agents/team/protocol.ts'
+import { DEFAULT_LIMITS as RUNTIME_LIMITS } from '../../../runtime/handle.ts'
+import { DEFAULT_SUSPENSION } from '../../../runtime/suspension.ts'
 import type { BrainEntry, ConfiguredCommand, ModelEntry } from './schema.ts'
 
 const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
 
 /** Everything that can be configured, complete. Null means that it is found out when it is needed. */
 export interface SlipwayConfig {
@@ -32,6 +35,13 @@ export interface SlipwayConfig {
   readonly limits: Omit<TeamLimits, 'escalationMs'> & {
     readonly taskRounds: number
     readonly escalationHours: number
+    readonly restarts: number
+    readonly restartMinutes: number
+  }
+  readonly outage: {
+    readonly probeSeconds: number
+    readonly minutes: number
+    readonly waitForReset: boolean
   }
   readonly team: { readonly coders: number; readonly architects: number }
   readonly revisions: {
@@ -73,7 +83,18 @@ export const DEFAULTS: SlipwayConfig = {
     story: { dollars: 10, tokens: 30_000_000, iterations: 1_000, hours: 48 },
     allowUnpriced: null,
   },
-  limits: { ...counts, taskRounds: 5, escalationHours: escalationMs / HOUR_MS },
+  limits: {
+    ...counts,
+    taskRounds: 5,
+    escalationHours: escalationMs / HOUR_MS,
+    restarts: RUNTIME_LIMITS.restartsMax,
+    restartMinutes: RUNTIME_LIMITS.restartWindowMs / MINUTE_MS,
+  },
+  outage: {
+    probeSeconds: DEFAULT_SUSPENSION.probeIntervalMs / 1_000,
+    minutes: DEFAULT_SUSPENSION.timeoutMs / MINUTE_MS,
+    waitForReset: DEFAULT_SUSPENSION.waitForReset,
+  },
   team: { coders: 3, architects: 2 },
   revisions: { coder: 'F', architect: 'I', coordinator: '2' },
   review: { plan: null, spec: 'auto' },

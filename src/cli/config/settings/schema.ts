@@ -141,6 +141,40 @@ export const CONFIG_FILE = z.strictObject({
         .max(8_760)
         .optional()
         .describe('How long a human is waited for.'),
+      restarts: z
+        .int()
+        .min(0)
+        .max(100)
+        .optional()
+        .describe(
+          'How often an agent that failed is born again within the time of restartMinutes.',
+        ),
+      restartMinutes: z
+        .number()
+        .min(0.1)
+        .max(1_440)
+        .optional()
+        .describe('The time in which restarts are counted.'),
+    })
+    .optional(),
+  outage: z
+    .strictObject({
+      probeSeconds: z
+        .int()
+        .min(1)
+        .max(3_600)
+        .optional()
+        .describe('How often a provider that is out is asked whether it is back.'),
+      minutes: z
+        .number()
+        .min(0.1)
+        .max(10_080)
+        .optional()
+        .describe('How long a provider may be out before what waits for it has failed.'),
+      waitForReset: z
+        .boolean()
+        .optional()
+        .describe('Whether a time that the provider names is waited for, however far off.'),
     })
     .optional(),
   team: z
