@@ -7,7 +7,7 @@ export interface EngineOptions {
 
 /** `slipway engine`: what other commands start. It works until nothing is left to do. */
 export async function engineCommand({ state }: EngineOptions): Promise<number> {
-  const engine = await openEngine(process.cwd(), state, process.env)
+  const engine = await openEngine(process.cwd(), state, process.env, true)
   const leaving = new AbortController()
   const leave = () => leaving.abort()
   process.on('SIGTERM', leave)

@@ -46,8 +46,8 @@ async function startRun(document: string, isWish: boolean, options: RunOptions):
   const id = options.into === undefined ? nameRun(document) : await findRun(options.into, options)
   const start: NewRun = { id, document, target, isWish }
   if (options.foreground) return runHere(root, stateFolder, start, options)
-  const { reachEngine } = await import('./engine/reach.ts')
-  const control = await reachEngine(root, stateFolder)
+  const { reachFreshEngine } = await import('./engine/reach.ts')
+  const control = await reachFreshEngine(root, stateFolder)
   await begin(control, start, options)
   if (options.detach) {
     const data = { run: id, state: stateFolder }

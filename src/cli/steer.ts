@@ -1,6 +1,6 @@
 import { taskWorkOf } from '../agents/coordinator/task-work.ts'
 import type { AgentRecord } from '../runtime/records.ts'
-import { reachEngine } from './engine/reach.ts'
+import { reachEngine, reachFreshEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { readView } from './view/follow.ts'
@@ -45,7 +45,8 @@ export async function steer(
     return EXIT_CODE.done
   }
   const { root, stateFolder } = findPlace(options)
-  const control = await reachEngine(root, stateFolder)
+  const reach = how === 'resume' ? reachFreshEngine : reachEngine
+  const control = await reach(root, stateFolder)
   await control[how](run)
   if (options.json) process.stdout.write(`${JSON.stringify({ run, command: how })}\n`)
   else {

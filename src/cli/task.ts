@@ -85,8 +85,8 @@ function nameTask(text: string): string {
 async function go(going: Going, options: TaskOptions): Promise<number> {
   const { root, stateFolder } = findPlace(options)
   if (options.foreground) return goHere(root, stateFolder, going, options)
-  const { reachEngine } = await import('./engine/reach.ts')
-  const control = await reachEngine(root, stateFolder)
+  const { reachFreshEngine } = await import('./engine/reach.ts')
+  const control = await reachFreshEngine(root, stateFolder)
   await going.begin(control)
   if (!options.detach) return followTask(control, going.id, options)
   const data = { task: going.id, state: stateFolder }

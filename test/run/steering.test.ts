@@ -285,3 +285,18 @@ test(
   },
   QUIET_MS,
 )
+
+test(
+  'an engine that works by an old script begins anew with the one that holds now',
+  async () => {
+    const blocked = { ...HELLO, do: [{ wait_ms: 30_000 }, ...HELLO.do] }
+    await user.play([blocked, writes('hello'), ...PLAIN], { tests: TESTS })
+    expect(await user.slipway('run', '../spec.md', '--detach')).toMatchObject({ code: 0 })
+    const { run } = await view()
+    await user.play([HELLO, writes('hello'), ...PLAIN], { tests: TESTS, target: 'main' })
+    const resumed = await user.slipway('resume', run)
+    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringContaining('begins anew') })
+    expect((await user.slipway('watch', run)).code).toBe(0)
+  },
+  QUIET_MS,
+)

@@ -59,7 +59,7 @@ export async function demo({ json }: DemoOptions): Promise<number> {
     bring: refuseRuns,
     clean: (text) => text,
   })
-  const server = await serveControl(stateFolder, control)
+  const server = await serveControl(stateFolder, control, null)
   talk.write(style.dim(`${team.isolation.description}\n\n`))
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()

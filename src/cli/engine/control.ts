@@ -45,6 +45,13 @@ type HumanAnswer = { readonly choice: string; readonly text: string }
 
 /** Says where the engine of a state folder listens: a socket may have no long path. */
 const ADDRESS_FILE = 'engine.json'
+interface Address {
+  readonly socket: string
+  readonly pid: number
+  /** What the engine works by; null where it is somebody's terminal, and nobody else's to end. */
+  readonly grounds: string | null
+}
+
 const BODY_BYTES_MAX = 4 * 1024 * 1024
 const SOCKET_PATH_BYTES_MAX = 100
 
@@ -76,6 +83,7 @@ export function isAddressLeft(stateFolder: string): boolean {
 export async function serveControl(
   stateFolder: string,
   control: Control,
+  grounds: string | null,
 ): Promise<{ close(): Promise<void> }> {
   const socket = socketPathFor(stateFolder)
   await rm(socket, { force: true })
@@ -86,7 +94,7 @@ export async function serveControl(
   })
   await listen(server, socket)
   await chmod(socket, 0o600)
-  const address = JSON.stringify({ socket, pid: process.pid })
+  const address = JSON.stringify({ socket, pid: process.pid, grounds } satisfies Address)
   await writeFile(join(stateFolder, ADDRESS_FILE), address, { mode: 0o600 })
   return {
     async close() {
@@ -145,11 +153,17 @@ function reply(response: ServerResponse, status: number, message: string, name =
   response.end(JSON.stringify({ error: message, name }))
 }
 
+/** Where an engine of a state folder says that it is. */
+export async function readAddress(stateFolder: string): Promise<Address | undefined> {
+  const address = await readFile(join(stateFolder, ADDRESS_FILE), 'utf8').catch(() => undefined)
+  return address === undefined ? undefined : JSON.parse(address)
+}
+
 /** The engine of a state folder, if one is running. */
 export async function connectControl(stateFolder: string): Promise<Control | undefined> {
-  const address = await readFile(join(stateFolder, ADDRESS_FILE), 'utf8').catch(() => undefined)
+  const address = await readAddress(stateFolder)
   if (address === undefined) return undefined
-  const { socket } = JSON.parse(address) as { socket: string }
+  const { socket } = address
   const call =
     (name: string) =>
     async (...args: unknown[]) =>

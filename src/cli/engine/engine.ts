@@ -7,6 +7,7 @@ import { journalSource } from '../view/run-source.ts'
 import { changeBudget } from './budget.ts'
 import { type ConfiguredTeam, openConfiguredTeam } from './configured-team.ts'
 import { type Control, isAddressLeft, serveControl } from './control.ts'
+import { groundsOf } from './grounds.ts'
 import { RunsUnderWay } from './runs-under-way.ts'
 import { supervise, tellOfAbnormalEnd } from './supervision.ts'
 import { abortTask, confirmTask, followUpTask } from './task.ts'
@@ -26,11 +27,15 @@ const REST_POLL_MS = 1_000
 /** So long an engine stays that nobody has given anything to do. */
 const IDLE_MS = 15_000
 
-/** Opens the engine for a repository, and goes on with the runs that are under way. */
+/**
+ * Opens the engine for a repository, and goes on with the runs that are under way. One in the
+ * background may be ended by who has other keys.
+ */
 export async function openEngine(
   folder: string,
   stateFolder: string,
   environment: NodeJS.ProcessEnv,
+  isBackground = false,
 ): Promise<Engine> {
   const loaded = await loadConfig(folder, environment)
   const { repository } = loaded
@@ -41,7 +46,8 @@ export async function openEngine(
   // It is removed at every end but an abnormal one, and behind the journal's lock nobody else is.
   if (isAddressLeft(stateFolder)) await tellOfAbnormalEnd(team)
   const control = controlOf(configured)
-  const server = await serveControl(stateFolder, control)
+  const grounds = isBackground ? groundsOf(loaded.config, environment) : null
+  const server = await serveControl(stateFolder, control, grounds)
   const leaving = new AbortController()
   const supervising = supervise(team, leaving.signal)
   return {

@@ -2,14 +2,37 @@ import { spawn } from 'node:child_process'
 import { fstatSync, mkdirSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { loadConfig } from '../config/load-config.ts'
 import { EXIT_CODE } from '../exit-code.ts'
 import { prepareStateFolder } from '../state-folder.ts'
-import { type Control, connectControl } from './control.ts'
+import { type Control, connectControl, readAddress } from './control.ts'
 import { EngineError, errorOf } from './engine-error.ts'
+import { groundsOf } from './grounds.ts'
 
 const START_MS_MAX = 60_000
 const POLL_MS = 100
 const RIVAL_MS_MAX = 3_000
+
+/**
+ * The engine of a state folder, for what begins or goes on: one that works by other keys or other
+ * settings than hold now ends first. What it had under way is done again.
+ */
+export async function reachFreshEngine(folder: string, stateFolder: string): Promise<Control> {
+  const address = await readAddress(stateFolder)
+  const { config } = await loadConfig(folder, process.env)
+  const isOther = address?.grounds && address.grounds !== groundsOf(config, process.env)
+  if (isOther && (await connectControl(stateFolder)) !== undefined) {
+    process.stderr.write(
+      'The engine worked by other keys or settings, and begins anew with yours.\n',
+    )
+    process.kill(address.pid, 'SIGTERM')
+    const untilMs = Date.now() + START_MS_MAX
+    while (Date.now() < untilMs && isAlive(address.pid)) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+  return reachEngine(folder, stateFolder)
+}
 
 /** The engine of a state folder; started when there is none, and left running. */
 export async function reachEngine(folder: string, stateFolder: string): Promise<Control> {
@@ -54,4 +77,12 @@ export async function reachEngine(folder: string, stateFolder: string): Promise<
 const NAMES: Readonly<Record<number, string>> = {
   [EXIT_CODE.usage]: 'UsageError',
   [EXIT_CODE.provider]: 'ProviderError',
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
