@@ -42,6 +42,10 @@ test('with a key and a provider that answers, a run would work', async () => {
   expect(of('node')).toMatchObject({ status: 'ok', found: process.version })
   expect(of('git')).toMatchObject({ status: 'ok' })
   expect(of('repository')).toMatchObject({ found: `${place.repository}, target main` })
+  expect(of('tests')).toMatchObject({
+    status: 'warn',
+    fix: expect.stringContaining('tests.commands'),
+  })
   expect(JSON.stringify(report)).not.toContain('canary-key')
   // Nobody was asked to think, and nothing was left in the repository.
   expect(server.requests).toEqual([])

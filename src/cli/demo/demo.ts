@@ -217,9 +217,9 @@ async function report(
       '',
       'Look at it:',
       `  git -C ${repository} fetch .slipway/git/mirror.git main:tally-done`,
-      `  slipway replay ${RUN} --state ${join(repository, '.slipway')}`,
+      `  ${ownCommand()} replay ${RUN} --state ${join(repository, '.slipway')}`,
       'Then, in a repository of your own:',
-      '  slipway init',
+      `  ${ownCommand()} init`,
       '',
     ].join('\n'),
   )

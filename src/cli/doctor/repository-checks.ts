@@ -3,10 +3,12 @@ import { findGithubToken } from '../../effects/forge/github-token.ts'
 import { type Git, openGit } from '../../effects/git/git.ts'
 import { guardGit } from '../../effects/guards/git-guard.ts'
 import type { Processes } from '../../effects/process/processes.ts'
+import { detectTestCommands } from '../../effects/testing/detect-test-commands.ts'
 import type { Environment, RepositoryPlace } from '../config/place.ts'
 import type { SlipwayConfig } from '../config/settings/defaults.ts'
+import { printable } from '../printable.ts'
 import { findTrackedState } from '../tracked-state.ts'
-import { type Check, missing, ok } from './check.ts'
+import { type Check, missing, ok, warn } from './check.ts'
 
 const GIT_MS_MAX = 10_000
 
@@ -30,8 +32,21 @@ export async function checkRepository(ground: RepositoryGround): Promise<readonl
   return [
     await checkTarget(git, repository, config.target),
     ...(await checkTracked(git, repository, stateFolder)),
+    await checkTests(repository, config),
     ...(await checkForge(git, repository, ground)),
   ]
+}
+
+/** A story is not merged before its tests ran: a spec may bring them, and has to know that. */
+async function checkTests({ root }: RepositoryPlace, { tests }: SlipwayConfig): Promise<Check> {
+  const configured = tests.commands?.length ?? 0
+  if (configured > 0) return ok('tests', `${configured} configured (tests.commands)`)
+  const { commands } = await detectTestCommands(root)
+  if (commands.length > 0) {
+    return ok('tests', commands.map(({ argv }) => printable(argv.join(' '))).join(', '))
+  }
+  const fix = 'Set tests.commands, or let the first story of the spec set tests up.'
+  return warn('tests', 'nothing says how this repository is tested', fix)
 }
 
 async function checkTarget(
