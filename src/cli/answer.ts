@@ -30,6 +30,7 @@ export async function answer(words: readonly string[], options: AnswerOptions): 
   const text = (named === undefined ? words : words.slice(1)).join(' ').trim()
   if (text === '') throw new UsageError('Say what the answer is.')
   const choice = question.choices.find((each) => text === each || text.startsWith(`${each}:`))
+  requireUsable(question, choice, text)
   const said = choice === undefined ? text : text.slice(choice.length).replace(/^:\s*/, '')
   const value = { choice: choice ?? '', text: said === '' ? (choice ?? '') : said }
   const { root, stateFolder } = findPlace(options)
@@ -40,6 +41,17 @@ export async function answer(words: readonly string[], options: AnswerOptions): 
   }
   process.stderr.write('Answered.\n')
   return EXIT_CODE.done
+}
+
+/** What about a story is asked takes one of its choices; to write it anew takes words. */
+function requireUsable({ kind, choices }: QuestionView, choice: string | undefined, text: string) {
+  if (kind !== 'story') return
+  if (choice === undefined) {
+    throw new UsageError(`The answer is one of ${choices.join(', ')}, as in: slipway answer retry.`)
+  }
+  if (choice === 'rewrite' && text === choice) {
+    throw new UsageError('Say how, as in: slipway answer "rewrite: what is to be built instead".')
+  }
 }
 
 async function openQuestions(options: StateOptions): Promise<readonly QuestionView[]> {

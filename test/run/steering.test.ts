@@ -108,6 +108,10 @@ test(
     await user.play(replies, { tests: TESTS, limits: { attempts: 1 }, team: { coders: 2 } })
     const waits = await user.slipway('run', '../spec.md')
     expect([waits.code, waits.stderr]).toEqual([3, expect.stringContaining('4 questions')])
+    const [{ id }] = (await view()).questions
+    for (const unusable of ['nonsense', 'rewrite']) {
+      expect((await user.slipway('answer', id, unusable)).code).toBe(2)
+    }
     for (const [command, ...args] of [
       ['cut', 'spare'],
       ['cut', 'gone'],

@@ -22,6 +22,7 @@ const question = (cause: Exhausted | null): QuestionView => ({
   id: 'q',
   from: 'architect-1',
   about: 'a',
+  kind: 'story',
   question: '?',
   choices: [],
   cause,

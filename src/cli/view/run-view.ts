@@ -65,6 +65,8 @@ export interface QuestionView {
   readonly id: string
   readonly from: string
   readonly about: string
+  /** What it is about: a spec, a story, a plan and so on. */
+  readonly kind: string
   readonly question: string
   readonly choices: readonly string[]
   /** The limit that was in the way, where more of a budget would do instead of an answer. */
@@ -196,11 +198,12 @@ function viewStory({ state, data }: AgentRecord, agents: readonly AgentView[]): 
 }
 
 function viewQuestion({ id, agentId, input, askedMs }: EffectRecord): QuestionView {
-  const { about, question, choices, cause } = (input ?? {}) as JsonObject
+  const { about, kind, question, choices, cause } = (input ?? {}) as JsonObject
   return {
     id,
     from: placeOf(agentId),
     about: String(about ?? ''),
+    kind: String(kind ?? ''),
     question: String(question ?? ''),
     choices: ((choices ?? []) as readonly string[]).map(String),
     cause: (cause ?? null) as unknown as Exhausted | null,
