@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readStatus } from '../../src/effects/process/process-table.ts'
@@ -41,8 +41,10 @@ async function list() {
 
 /** Starts a run with an engine, and gives what the engine says once it works. */
 async function startEngine(): Promise<string> {
+  const log = join(user.state, 'logs', 'engine.log')
+  const before = existsSync(log) ? statSync(log).size : 0
   expect((await user.slipway('run', '../spec.md', '--detach')).code).toBe(0)
-  return readFileSync(join(user.state, 'logs', 'engine.log'), 'utf8')
+  return readFileSync(log).subarray(before).toString()
 }
 
 async function endEngine(): Promise<void> {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { fstatSync, mkdirSync, openSync } from 'node:fs'
+import { fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadConfig } from '../config/load-config.ts'
@@ -12,6 +12,7 @@ import { groundsOf } from './grounds.ts'
 const START_MS_MAX = 60_000
 const POLL_MS = 100
 const RIVAL_MS_MAX = 3_000
+const LOG_BYTES_MAX = 10_000_000
 
 /**
  * The engine of a state folder, for what begins or goes on: one that works by other keys or other
@@ -42,6 +43,8 @@ export async function reachEngine(folder: string, stateFolder: string): Promise<
   const logs = join(stateFolder, 'logs')
   mkdirSync(logs, { recursive: true, mode: 0o700 })
   const path = join(logs, 'engine.log')
+  // Not emptied: another engine may be starting at this moment, and tells there why it does not.
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX) rmSync(path)
   const log = openSync(path, 'a', 0o600)
   const { size: before } = fstatSync(log)
   const program = process.argv[1] as string
