@@ -111,15 +111,16 @@ describe('a bound', () => {
     expect(brain.turns.filter(({ state }) => state === 'CODING')).toHaveLength(3)
   })
 
-  test('of the ledger is met before a call is made', async () => {
-    const brain = watched(scripted(PLAN, { do: [shell('true')] }))
+  test('of the ledger is met before a call is made, and the last call is told', async () => {
+    const no = { when: { forced: 'done' }, do: [{ text: 'No.' }] }
+    const brain = watched(scripted(PLAN, no, { do: [shell('true')] }))
     const { start, reach, dataOf } = await open({
       brain,
       limits: { story: { iterationsMax: 3 } },
     })
     const { data } = await reach(await start('s1'), 'BUDGET_REVIEW')
     expect(data.outcome).toMatchObject({ kind: 'spent', what: { what: 'iterations', limit: 3 } })
-    expect(brain.turns).toHaveLength(3)
+    expect(brain.turns.map(({ forcedTool }) => forcedTool)).toEqual([undefined, undefined, 'done'])
     const books = await dataOf(LEDGER)
     expect((books.run as unknown as Account).spent.iterations).toBe(3)
     expect((books.run as unknown as Account).reserved.iterations).toBe(0)
