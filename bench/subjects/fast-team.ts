@@ -25,7 +25,7 @@ import type { Runtime } from '../../src/runtime/runtime.ts'
 
 const RUN = 'bench'
 const TAIL: BlobRef = { sha256: '0'.repeat(64), bytes: 100 }
-const TRANSCRIPT = { tail: TAIL, parts: 2, bytes: 200 }
+const TRANSCRIPT = { travelling: [], tail: TAIL, parts: 2, bytes: 200 }
 const COMMIT = '0'.repeat(40)
 
 /** What the model calls in each task, at once. */

@@ -84,7 +84,14 @@ async function open(state: string) {
     timeouts: TIMEOUTS,
   })
   const brains = { model: { brain, service: 'model', priceOf: async () => null } }
-  const thinking = openThinking({ ...ground, stateFolder: state, isolation, brains, secrets: [] })
+  const thinking = openThinking({
+    ...ground,
+    stateFolder: state,
+    isolation,
+    brains,
+    secrets: [],
+    testTimeoutMs: 60_000,
+  })
   const journal = await openSqliteJournal(state)
   const runtime = await openEmbeddedRuntime({
     journal,
