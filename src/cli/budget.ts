@@ -1,5 +1,6 @@
 import type { LedgerLimits } from '../ledger/ledger.ts'
 import { layOut } from './columns.ts'
+import { BUDGET } from './config/settings/schema.ts'
 import type { BudgetChange } from './engine/budget.ts'
 import { reachEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
@@ -27,7 +28,13 @@ export interface BudgetOptions extends StateOptions {
 
 const MICRODOLLARS = 1_000_000
 const HOUR_MS = 3_600_000
-const AMOUNT_MAX = 1e12
+/** How each limit is written, where somebody wrote it otherwise. */
+const AMOUNTS = {
+  dollars: 'an amount from 0 to 100000, such as 20',
+  tokens: 'a whole number from 1 to 10^12, such as 2000000',
+  iterations: 'a whole number from 1 to 10^9, such as 500',
+  hours: 'a number from 0.01 to 8760, such as 12',
+} as const
 
 /** `slipway budget [run]`: what a run may spend and has spent; with options, other limits. */
 export async function budget(name: string | undefined, options: BudgetOptions): Promise<number> {
@@ -67,9 +74,10 @@ function readChange(options: BudgetOptions): BudgetChange | undefined {
 
 function limit(key: string, option: string, text: string | undefined, unit: number) {
   if (text === undefined) return {}
-  const amount = Number(text)
-  if (text.trim() === '' || !Number.isFinite(amount) || amount < 0 || amount > AMOUNT_MAX) {
-    throw new UsageError(`--${option} is a number such as 20, and not ${JSON.stringify(text)}.`)
+  const name = option.replace('story-', '') as keyof typeof AMOUNTS
+  const amount = BUDGET[name].safeParse(text.trim() === '' ? null : Number(text)).data
+  if (amount === undefined) {
+    throw new UsageError(`--${option} is ${AMOUNTS[name]}, and not ${JSON.stringify(text)}.`)
   }
   return { [key]: Math.round(amount * unit) }
 }
@@ -80,7 +88,7 @@ function print(view: RunView, limits: LedgerLimits | null, { json }: BudgetOptio
     process.stdout.write(`${jsonText({ run, spent, limits, isSpent: books.isSpent })}\n`)
     return
   }
-  const elapsedMs = books.startedMs === null ? 0 : Date.now() - books.startedMs
+  const elapsedMs = books.startedMs === null ? 0 : (view.endedMs ?? Date.now()) - books.startedMs
   const figure = (value: number | undefined, unit = 1, digits = 0) =>
     value === undefined ? 'no limit' : (value / unit).toFixed(digits)
   const row = (name: string, used: string, key: keyof LedgerLimits['run'], ...unit: number[]) => [

@@ -21,7 +21,7 @@ export const CONFIG_TEMPLATE = `# yaml-language-server: $schema=.slipway/slipway
 #   story: { dollars: 5 }
 
 # How many work at once.
-# team: { coders: 3, architects: 1 }
+# team: { coders: 3, architects: 2 }
 
 # Who looks at plans and specs before work begins: auto, model (plans only) or human.
 # review: { plan: model, spec: human }

@@ -53,11 +53,11 @@ function buildProgram(): Command {
   program
     .command('replay')
     .description('fold the journal of a run again, and compare it with what is stored')
-    .argument('<run>', 'the run')
-    .option('--state <folder>', 'the state folder', '.slipway')
+    .argument('[run]', 'the run; without one, the newest')
+    .option(...STATE)
     .option('--at <seq>', 'show every agent as it was at that row')
     .option('--json', 'data')
-    .action(async (run: string, options: ReplayCommandOptions) => {
+    .action(async (run: string | undefined, options: ReplayCommandOptions) => {
       const { replay } = await import('./replay.ts')
       process.exitCode = await replay(run, options)
     })

@@ -6,23 +6,28 @@ import { replay as foldJournal, type Replay, type ReplayOptions } from '../runti
 import { layOut } from './columns.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { printable } from './printable.ts'
+import { findPlace, type StateOptions } from './state-folder.ts'
 import { styleFor } from './style.ts'
 import { UsageError } from './usage-error.ts'
+import { findRun } from './view/open-source.ts'
+import { journalSource } from './view/run-source.ts'
 
 const PAGE_ROWS = 1_000
 
-export interface ReplayCommandOptions {
-  readonly state: string
+export interface ReplayCommandOptions extends StateOptions {
   readonly at?: string
   readonly json?: true
 }
 
-/** `slipway replay <run>`: folds the journal, prints the timeline and the verdict. */
-export async function replay(run: string, options: ReplayCommandOptions): Promise<number> {
+/** `slipway replay [run]`: folds the journal, prints the timeline and the verdict. */
+export async function replay(
+  name: string | undefined,
+  options: ReplayCommandOptions,
+): Promise<number> {
   const atSeq = readPlace(options.at)
-  const journal = await openSqliteJournalReader(options.state)
+  const journal = await openSqliteJournalReader(findPlace(options).stateFolder)
   try {
-    await requireRun(journal, run)
+    const run = await findRun(journalSource(journal), name)
     if (atSeq !== undefined) return printAgents(await fold(journal, run, { atSeq }), atSeq, options)
     return await printTimeline(journal, run, options)
   } finally {
@@ -38,13 +43,6 @@ function readPlace(at: string | undefined): number | undefined {
   if (at === undefined) return undefined
   if (/^\d+$/.test(at)) return Number(at)
   throw new UsageError(`--at takes the number of a row, not ${JSON.stringify(at)}.`)
-}
-
-async function requireRun(journal: JournalReader, run: string): Promise<void> {
-  const runs = await journal.readRuns()
-  if (runs.some(({ id }) => id === run)) return
-  const known = runs.length === 0 ? 'none' : runs.map(({ id }) => id).join(', ')
-  throw new UsageError(`There is no run ${JSON.stringify(run)}. There are: ${known}.`)
 }
 
 /** Prints rows as they are read, in pages, so that a long journal needs no more memory than a short one. */

@@ -7,8 +7,9 @@ import { describeIgnored, loadConfig } from './config/load-config.ts'
 import type { NewRun } from './engine/configured-team.ts'
 import type { Control } from './engine/control.ts'
 import { EXIT_CODE } from './exit-code.ts'
+import { workHere } from './foreground.ts'
 import { SPEC_TEMPLATE } from './init-templates.ts'
-import { findPlace, prepareStateFolder, type StateOptions } from './state-folder.ts'
+import { findPlace, type StateOptions } from './state-folder.ts'
 import { UsageError } from './usage-error.ts'
 import { gatherEvidence } from './view/evidence.ts'
 import { evidenceFor } from './view/evidence-output.ts'
@@ -45,7 +46,12 @@ async function startRun(document: string, isWish: boolean, options: RunOptions):
   const target = options.target ?? loaded.config.target ?? (await currentBranch(root))
   const id = options.into === undefined ? nameRun(document) : await findRun(options.into, options)
   const start: NewRun = { id, document, target, isWish }
-  if (options.foreground) return runHere(root, stateFolder, start, options)
+  if (options.foreground) {
+    return workHere(root, stateFolder, id, async (control, leaving) => {
+      await begin(control, start, options)
+      return followToEnd(control, id, options, leaving)
+    })
+  }
   const { reachFreshEngine } = await import('./engine/reach.ts')
   const control = await reachFreshEngine(root, stateFolder)
   await begin(control, start, options)
@@ -112,38 +118,6 @@ function nameRun(document: string): string {
   const title = /^#+\s+(.*)$/m.exec(document)?.[1] ?? 'run'
   const words = title.toLowerCase().match(/[a-z0-9]+/g) ?? ['run']
   return `${words.slice(0, 4).join('-').slice(0, 40)}-${randomBytes(2).toString('hex')}`
-}
-
-/** Works in this process. The first Ctrl-C lets what is under way end; the second stops at once. */
-async function runHere(
-  root: string,
-  stateFolder: string,
-  start: NewRun,
-  options: RunOptions,
-): Promise<number> {
-  prepareStateFolder(stateFolder)
-  const { openEngine } = await import('./engine/engine.ts')
-  const engine = await openEngine(root, stateFolder, process.env)
-  process.stderr.write(`${engine.description}\n`)
-  const leaving = new AbortController()
-  let presses = 0
-  const interrupt = () => {
-    presses += 1
-    if (presses === 1) {
-      process.stderr.write('Ending what is under way; press Ctrl-C again to stop at once.\n')
-      void engine.drain(start.id).finally(() => leaving.abort())
-    } else leaving.abort()
-  }
-  process.on('SIGINT', interrupt)
-  process.on('SIGTERM', interrupt)
-  try {
-    await begin(engine.control, start, options)
-    return await followToEnd(engine.control, start.id, options, leaving.signal)
-  } finally {
-    process.off('SIGINT', interrupt)
-    process.off('SIGTERM', interrupt)
-    await engine.close()
-  }
 }
 
 /** Follows a run to its end; leaving it leaves it going. */

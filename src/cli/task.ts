@@ -4,9 +4,10 @@ import type { Brought, TaskMode } from '../agents/coordinator/protocol.ts'
 import { describeIgnored, loadConfig } from './config/load-config.ts'
 import type { Control } from './engine/control.ts'
 import { EXIT_CODE } from './exit-code.ts'
+import { workHere } from './foreground.ts'
 import { jsonText } from './json-text.ts'
 import { currentBranch } from './run.ts'
-import { findPlace, prepareStateFolder, type StateOptions } from './state-folder.ts'
+import { findPlace, type StateOptions } from './state-folder.ts'
 import { UsageError } from './usage-error.ts'
 import { followRun } from './view/follow.ts'
 import { chooseTask } from './view/open-source.ts'
@@ -84,7 +85,12 @@ function nameTask(text: string): string {
 
 async function go(going: Going, options: TaskOptions): Promise<number> {
   const { root, stateFolder } = findPlace(options)
-  if (options.foreground) return goHere(root, stateFolder, going, options)
+  if (options.foreground) {
+    return workHere(root, stateFolder, going.id, async (control, leaving) => {
+      await going.begin(control)
+      return followTask(control, going.id, options, leaving)
+    })
+  }
   const { reachFreshEngine } = await import('./engine/reach.ts')
   const control = await reachFreshEngine(root, stateFolder)
   await going.begin(control)
@@ -95,52 +101,31 @@ async function go(going: Going, options: TaskOptions): Promise<number> {
   return EXIT_CODE.done
 }
 
-/** Works in this process. Ctrl-C lets what is under way end, and keeps the task. */
-async function goHere(
-  root: string,
-  stateFolder: string,
-  { id, begin }: Going,
-  options: TaskOptions,
-): Promise<number> {
-  prepareStateFolder(stateFolder)
-  const { openEngine } = await import('./engine/engine.ts')
-  const engine = await openEngine(root, stateFolder, process.env)
-  process.stderr.write(`${engine.description}\n`)
-  const leaving = new AbortController()
-  const interrupt = () => {
-    void engine.control.pause(id).finally(() => leaving.abort())
-  }
-  process.on('SIGINT', interrupt)
-  process.on('SIGTERM', interrupt)
-  try {
-    await begin(engine.control)
-    return await followTask(engine.control, id, options, leaving)
-  } finally {
-    process.off('SIGINT', interrupt)
-    process.off('SIGTERM', interrupt)
-    await engine.close()
-  }
-}
-
 /** Follows a task until it rests, and says how it ended. Leaving it leaves it going. */
 export async function followTask(
   control: Control,
   id: string,
   options: TaskOptions,
-  leaving = new AbortController(),
+  signal?: AbortSignal,
 ): Promise<number> {
+  const leaving = new AbortController()
   const leave = () => leaving.abort()
-  process.once('SIGINT', leave)
-  const { signal } = leaving
+  const isOurs = signal === undefined
+  if (isOurs) process.once('SIGINT', leave)
   const out = process.stderr
-  await followRun(control, id, { as: 'lines', out, hint: '', isUnattended: true, signal }).finally(
-    () => process.off('SIGINT', leave),
-  )
-  if (signal.aborted) {
-    out.write(`The task ${id} is kept. slipway resume ${id} goes on, slipway stop ${id} ends it.\n`)
-    return EXIT_CODE.interrupted
-  }
-  return show(control, id, options)
+  const { status } = await followRun(control, id, {
+    as: 'lines',
+    isUnattended: true,
+    out,
+    hint: '',
+    signal: signal ?? leaving.signal,
+  }).finally(() => process.off('SIGINT', leave))
+  const isOver = status === 'done' || status === 'failed'
+  if (isOver || !(signal ?? leaving.signal).aborted) return show(control, id, options)
+  const left = `The task goes on by itself. slipway watch ${id} comes back to it.`
+  const kept = `The task ${id} is kept. slipway resume ${id} goes on, slipway stop ${id} ends it.`
+  out.write(`${isOurs ? left : kept}\n`)
+  return EXIT_CODE.interrupted
 }
 
 async function show(source: RunSource, id: string, options: TaskOptions): Promise<number> {

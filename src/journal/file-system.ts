@@ -1,4 +1,12 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { StateFolderError } from './state-folder-error.ts'
 
@@ -19,8 +27,8 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
 /** Makes the state folder, for its owner alone, so that it is there after a power failure too. */
 export function makeStateFolder(folder: string): void {
   try {
-    const first = mkdirSync(folder, { recursive: true, mode: 0o700 })
-    if (first !== undefined) syncNames(resolve(first), resolve(folder))
+    const first = makeFolders(resolve(folder))
+    if (first !== undefined) syncNames(first, resolve(folder))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new StateFolderError(
@@ -28,6 +36,26 @@ export function makeStateFolder(folder: string): void {
       { cause: error },
     )
   }
+}
+
+/**
+ * Makes what is missing of a path, and says which was the first. Node's own way tries for ever
+ * where a file system takes no folders and says that there is nothing, as /proc does.
+ */
+function makeFolders(folder: string): string | undefined {
+  if (isFolder(folder)) return undefined
+  const first = makeFolders(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!isFolder(folder)) throw error
+  }
+  return first ?? folder
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /** Writes a small file of the state folder, for its owner alone. */

@@ -68,6 +68,8 @@ export interface JournalReader {
   readEffects(run: RunId): Promise<readonly EffectRecord[]>
   /** A run's rows after a place in the journal, in order. */
   readRows(run: RunId, afterSeq: number, limit: number): Promise<readonly StoredRow[]>
+  /** When something last happened in a run; null where nothing has. */
+  readLastMs(run: RunId): Promise<number | null>
   close(): Promise<void>
 }
 

@@ -177,6 +177,14 @@ export function describeJournal(name: string, makePlace: () => Promise<JournalPl
       expect((await journal.recover()).nextDueMs).toBe(300)
     })
 
+    test('says when something last happened', async () => {
+      expect(await journal.readLastMs(RUN)).toBe(null)
+      const next = rowOf(await populate())
+      const row = { ...next.row, atMs: 77_000 }
+      await journal.commit(batchOf({ rows: [row], agents: [next.agent] }))
+      expect(await journal.readLastMs(RUN)).toBe(77_000)
+    })
+
     test('reads rows page by page', async () => {
       let agent = await populate()
       for (let i = 0; i < 5; i += 1) {

@@ -21,6 +21,10 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   throw new Error('it did not come about')
 }
 
+async function statusOf({ slipway }: User): Promise<string> {
+  return JSON.parse((await slipway('status', '--json')).stdout).status
+}
+
 test('a run that is left alone asks what only a human can answer, and is done after it', async () => {
   const files = () => plainGit(user.repository, 'status', '--porcelain')
   const head = plainGit(user.repository, 'rev-parse', 'HEAD')
@@ -84,6 +88,31 @@ test('the first Ctrl-C lets a turn end that is under way, and it is not paid for
   await user.play([reply({ role: 'architect' }, call('review_complete'))], {})
   expect((await user.slipway('resume')).code).toBe(0)
   await until(async () => (await user.slipway('logs')).stdout.includes('PLANNING → PLAN_REVIEW'))
+}, 60_000)
+
+test('the second Ctrl-C stops at once, and the run goes on elsewhere', async () => {
+  const plan = call('submit_plan', { plan: 'Write it.', confidence: 'high' })
+  const stories = submit(story('hello', { criteria: ['1', '2', '3', '4', '5', '6', '7'] }))
+  const planning = { role: 'coder', state: 'PLANNING' }
+  await user.play([stories, reply(planning, { wait_ms: 600_000 }, plan)], {})
+  const { child, ended, said } = begin(user, 'run', '../spec.md', '--foreground')
+  await until(async () => said().includes('SETUP → PLANNING'))
+  child.kill('SIGINT')
+  await until(async () => said().includes('press Ctrl-C again'))
+  await until(async () => (await statusOf(user)) === 'paused')
+  expect(child.exitCode).toBe(null)
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+  expect(said()).toContain('slipway resume')
+  expect(existsSync(join(user.state, 'engine.json'))).toBe(false)
+  await user.play(
+    [reply(planning, plan), reply({ role: 'architect' }, call('review_complete'))],
+    {},
+  )
+  expect((await user.slipway('resume')).code).toBe(0)
+  await until(async () => (await user.slipway('logs')).stdout.includes('PLANNING → PLAN_REVIEW'))
+  const [, run = ''] = /slipway resume (\S+)/.exec(said()) ?? []
+  expect((await user.slipway('replay', run)).stdout).toContain('Sound')
 }, 60_000)
 
 test.each([

@@ -134,6 +134,10 @@ export function openMemoryJournal(disk: MemoryDisk): Journal {
       const key = disk.contents.runs.get(run)?.key
       return disk.contents.rows.filter((r) => r.run === key && r.seq > afterSeq).slice(0, limit)
     },
+    async readLastMs(run) {
+      const key = disk.contents.runs.get(run)?.key
+      return disk.contents.rows.findLast((row) => row.run === key)?.atMs ?? null
+    },
     async readAgents(run) {
       return [...disk.contents.agents.values()].filter((agent) => agent.run === run)
     },

@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Random } from '../drill/random.ts'
 import { plainGit } from '../git/world.ts'
-import { makeUser, type User } from '../run/slipway.ts'
+import { begin, makeUser, type User } from '../run/slipway.ts'
 import { APPROVES, building, DISCUSSION, DONE, OBJECTS, planOf, testing, write } from './replies.ts'
 
 /** The long setting is 100. */
@@ -108,6 +108,23 @@ test('--yes goes on by itself, in the foreground too, and a red end has its exit
   const refused = await user.slipway('task', 'A third', '--mode', 'implementation', '--foreground')
   expect(refused.code).toBe(5)
   expect(refused.stdout).toContain('**provider_auth_error**')
+}, 120_000)
+
+test('in the foreground the first Ctrl-C drains a task, and the second keeps it too', async () => {
+  await user.play([building({}, { hang: true })], CONFIG)
+  const args = ['task', TASK, '--mode', 'implementation', '--foreground']
+  const { child, ended, said } = begin(user, ...args)
+  await until(async () => said().includes('→ build'))
+  child.kill('SIGINT')
+  await until(async () => said().includes('press Ctrl-C again'))
+  await new Promise((done) => setTimeout(done, 1_000))
+  expect(child.exitCode).toBe(null)
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+  await user.play(PLAIN, CONFIG)
+  const [, id = ''] = /slipway resume (\S+)/.exec(said()) ?? []
+  expect((await user.slipway('resume', id)).code).toBe(0)
+  await until(async () => (await stateOf(id)).outcome === 'approved')
 }, 120_000)
 
 test('a stop ends a task, its processes and its second run', async () => {

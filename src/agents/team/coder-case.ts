@@ -154,7 +154,7 @@ function ending(c: CoderCase, reason: string, isCharged: boolean): Decision {
   const lesson: Lesson = {
     reason: bounded(reason, 2_000),
     fingerprint: failure ?? reason.slice(0, 200),
-    failures: bounded(tests ?? '', 8_000),
+    failures: failure === null ? '' : bounded(tests ?? '', 8_000),
     diff: diff ?? null,
   }
   const end = { kind: 'failed', lesson, isCharged } as const

@@ -69,7 +69,9 @@ function testsFailed(c: CoderCase, text: string, fingerprint: string, set: JsonO
     return thinkFix(c, fix, move, {}, { ...set, ...changed })
   }
   const given = { ...changed, ...asData({ counts: { ...counts, sameFailures: 0 } }) }
-  return giveIn(c, move, 'the tests fail in the same way again and again', { ...set, ...given })
+  const [how] = text.split('\n')
+  const why = `the tests fail in the same way again and again: ${how}`
+  return giveIn(c, move, why, { ...set, ...given })
 }
 
 function requestReview(

@@ -250,9 +250,10 @@ function afterClearing(agent: AgentView, data: StoryData): Decision {
 
 /** Its dependents are told, and a human is asked. */
 function failForGood(agent: AgentView, data: StoryData, isSame: boolean): Decision {
-  const last = data.lessons.at(-1)?.reason ?? ''
-  const why = isSame ? 'it failed in the same way twice' : `${data.attempts} attempts failed`
-  const reason = `${why}. ${last}`
+  const lesson = data.lessons.at(-1)
+  const why = isSame ? 'it failed in the same way twice' : attemptsFailed(data)
+  const [tests = ''] = (lesson?.failures ?? '').split('\n')
+  const reason = `${why}. ${lesson?.reason ?? ''}${tests === '' ? '' : ` (tests: ${tests})`}`
   return {
     ...ask(agent, data, `The story "${data.story.title}" failed: ${reason}`),
     move: { event: 'attempts_exhausted', to: 'FAILED' },
@@ -262,6 +263,10 @@ function failForGood(agent: AgentView, data: StoryData, isSame: boolean): Decisi
     ],
     reason: reason.slice(0, 500),
   }
+}
+
+function attemptsFailed({ attempts }: StoryData): string {
+  return attempts === 1 ? 'its only attempt failed' : `${attempts} attempts failed`
 }
 
 function ask(agent: AgentView, { story }: StoryData, question: string): Decision {

@@ -60,6 +60,7 @@ const METHODS = [
   'runs',
   'agents',
   'effects',
+  'lastMs',
   'rows',
   'start',
   'bring',

@@ -19,6 +19,7 @@ function source(runs: Readonly<Record<string, readonly AgentRecord[]>>) {
       return runs[id] ?? []
     },
     effects: async () => [],
+    lastMs: async () => null,
     rows: async () => [],
   }
   return { all, reads }

@@ -10,6 +10,7 @@ const VIEW = {
   run: 'tally-more-than-characters-a57e',
   status: 'waiting',
   startedMs: 0,
+  endedMs: null,
   spent: { ...NO_AMOUNTS, microdollars: 1_230_000 },
   stories: [],
   agents: [],
@@ -17,11 +18,17 @@ const VIEW = {
   budget: { isSpent: false, limits: null, startedMs: 0 },
 } as unknown as RunView
 
+test('the time of a run that is over stands still', () => {
+  const settings = { style: STYLE, columns: 100, rows: 24, nowMs: 3_661_000, news: [], hint: '' }
+  const [head = ''] = drawBoard({ ...VIEW, status: 'done', endedMs: 65_000 }, settings)
+  expect(head).toContain('1 min 5 s')
+})
+
 test.each([200, 100, 80])('at %d columns the head line has the spend and the time', (columns) => {
   const settings = { style: STYLE, columns, rows: 24, nowMs: 3_661_000, news: [], hint: '' }
   const [head = ''] = drawBoard(VIEW, settings)
   expect(head.length).toBeLessThanOrEqual(columns)
   expect(head).toContain('waiting')
   expect(head).toContain('$1.23')
-  expect(head).toMatch(/1 h/)
+  expect(head).toContain('1 h 1 min')
 })

@@ -72,13 +72,15 @@ function questionLines(view: RunView, style: Style): string[] {
 }
 
 /** Where it is narrow, the bar and then the run's name give way: how it stands is never cut off. */
-function headLine(view: RunView, { style, nowMs, columns }: BoardSettings): string {
-  const { stories, spent, startedMs, status } = view
+function headLine(view: RunView, { style, nowMs, columns: width }: BoardSettings): string {
+  const columns = width - 1
+  const { stories, spent, startedMs, endedMs, status } = view
   const left = storiesLeft(view)
   const done = stories.length - left
   const count = stories.length === 0 ? 'spec under review' : `${done} of ${stories.length} stories`
   const run = printable(view.run)
-  const figures = [count, printMoney(spent), printDuration(nowMs - startedMs)].join(BETWEEN)
+  const time = printDuration((endedMs ?? nowMs) - startedMs)
+  const figures = [count, printMoney(spent), time].join(BETWEEN)
   const others = status.length + figures.length + 2 * BETWEEN.length + 1
   const cells = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, columns - others - run.length))
   const full = stories.length === 0 ? 0 : Math.round((done / stories.length) * cells)

@@ -33,6 +33,7 @@ function source(agents: readonly AgentRecord[], moves: readonly string[]): RunSo
     runs: async () => [run],
     agents: async () => agents,
     effects: async () => [],
+    lastMs: async () => null,
     rows: async (_, afterSeq) => rows.filter(({ seq }) => seq > afterSeq),
   }
 }

@@ -77,14 +77,15 @@ export async function followRun(
 
 /** A run as it is now. */
 export async function readView(source: RunSource, run: string): Promise<RunView> {
-  const [runs, agents, effects] = await Promise.all([
+  const [runs, agents, effects, lastMs] = await Promise.all([
     source.runs(),
     source.agents(run),
     source.effects(run),
+    source.lastMs(run),
   ])
   const found = runs.find(({ id }) => id === run)
   if (found === undefined) throw new Error(`there is no run ${run}`)
-  return viewRun(found, agents, effects)
+  return viewRun(found, agents, effects, lastMs)
 }
 
 /** Whether the services were out for as long as they are waited for, and still are. */

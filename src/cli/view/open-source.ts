@@ -29,10 +29,19 @@ export async function chooseRun(
   options: StateOptions,
 ): Promise<ChosenRun> {
   const { source, close } = await openSource(options)
+  try {
+    return { source, run: await findRun(source, name), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** The name of a run that there is; without a name the newest's. */
+export async function findRun(source: RunSource, name: string | undefined): Promise<string> {
   const runs = await source.runs()
   const found = name === undefined ? runs.at(-1) : runs.find(({ id }) => id === name)
-  if (found !== undefined) return { source, run: found.id, close }
-  await close()
+  if (found !== undefined) return found.id
   const known = runs.length === 0 ? 'none' : runs.map(({ id }) => id).join(', ')
   throw new UsageError(
     name === undefined

@@ -16,6 +16,7 @@ const view = (given: Partial<RunView>): RunView => ({
   unpriced: [],
   failure: null,
   startedMs: 0,
+  endedMs: null,
   ...given,
 })
 const question = (cause: Exhausted | null): QuestionView => ({

@@ -8,6 +8,8 @@ export interface RunSource {
   agents(run: string): Promise<readonly AgentRecord[]>
   /** Effects without an outcome, questions to people among them. */
   effects(run: string): Promise<readonly EffectRecord[]>
+  /** When something last happened. */
+  lastMs(run: string): Promise<number | null>
   rows(run: string, afterSeq: number, limit: number): Promise<readonly StoredRow[]>
 }
 
@@ -16,6 +18,7 @@ export function journalSource(journal: JournalReader): RunSource {
     runs: () => journal.readRuns(),
     agents: (run) => journal.readAgents(run as RunId),
     effects: (run) => journal.readEffects(run as RunId),
+    lastMs: (run) => journal.readLastMs(run as RunId),
     rows: (run, afterSeq, limit) => journal.readRows(run as RunId, afterSeq, limit),
   }
 }

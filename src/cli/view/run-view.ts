@@ -24,6 +24,8 @@ export interface RunView {
   /** Why there is no spec, where one was given up. */
   readonly failure: PmFailure | null
   readonly startedMs: number
+  /** When the last thing happened in it, once nothing more will by itself. */
+  readonly endedMs: number | null
 }
 
 /** What may be spent, and whether a call was refused because of the run's limits. */
@@ -75,13 +77,16 @@ export interface QuestionView {
 }
 
 const STORY_STATES_LEFT = ['BLOCKED', 'READY', 'ASSIGNED', 'FAILED', 'ERROR', 'SUSPEND']
+const ENDED: readonly RunView['status'][] = ['done', 'failed', 'stopped']
 const WORKING = ['architect', 'coder', 'coordinator', 'pm']
 
 export function viewRun(
   run: RunRecord,
   agents: readonly AgentRecord[],
   effects: readonly EffectRecord[],
+  lastMs: number | null,
 ): RunView {
+  const status = statusOf(run, agents, effects)
   const workers = agents.filter(({ id }) => WORKING.some((role) => placeOf(id).startsWith(role)))
   const stories = agents.filter(({ id }) => placeOf(id).startsWith('story/'))
   const viewed = workers.map(viewAgent)
@@ -90,7 +95,7 @@ export function viewRun(
   return {
     run: run.id,
     target: settingsIn(run)?.target ?? null,
-    status: statusOf(run, agents, effects),
+    status,
     stories: stories.flatMap((story) => viewStory(story, viewed)),
     agents: viewed,
     questions,
@@ -99,6 +104,7 @@ export function viewRun(
     unpriced: unpricedIn(run),
     failure: failureIn(agents),
     startedMs: run.createdMs,
+    endedMs: ENDED.includes(status) ? lastMs : null,
   }
 }
 

@@ -215,6 +215,11 @@ class SqliteJournal implements Journal {
     return this.#read((sql) => sql.rowsOfRun.all(run, afterSeq, limit).map(toStoredRow))
   }
 
+  async readLastMs(run: RunId): Promise<number | null> {
+    const row = this.#read((sql) => sql.lastMsOfRun.get(run))
+    return row === undefined ? null : Number(row.at_ms)
+  }
+
   async readAgents(run: RunId) {
     return this.#read((sql) => sql.agentsOfRun.all(run).map(toAgent))
   }

@@ -19,6 +19,10 @@ const ROWS_OF_RUN = `SELECT journal.*, agents.id AS agent_id,
   WHERE journal.run = (SELECT key FROM runs WHERE id = ?) AND journal.seq > ?
   ORDER BY journal.seq LIMIT ?`
 
+const LAST_MS_OF_RUN = `SELECT at_ms FROM journal
+  WHERE run = (SELECT key FROM runs WHERE id = ?)
+  ORDER BY seq DESC LIMIT 1`
+
 /** Every statement that the journal uses, prepared once. */
 export function prepareStatements(database: Database) {
   const prepare = (sql: string) => database.prepare(sql)
@@ -58,7 +62,7 @@ export function prepareStatements(database: Database) {
 
     addRow: prepare(ADD_ROWS),
     addRows: prepare(ADD_ROWS + `, ${ROW}`.repeat(ROWS_AT_ONCE - 1)),
-    rowsOfRun: prepare(ROWS_OF_RUN),
+    ...readStatements(prepare),
 
     // One statement for many ids: at 100 agents this is a tenth of all work.
     accept: prepare('INSERT OR IGNORE INTO accepted SELECT value FROM json_each(?)'),
@@ -89,6 +93,11 @@ export function prepareStatements(database: Database) {
     ),
     nextDue: prepare('SELECT min(due_ms) AS due_ms FROM timers'),
   }
+}
+
+/** What is said of a run. */
+function readStatements(prepare: Database['prepare']) {
+  return { rowsOfRun: prepare(ROWS_OF_RUN), lastMsOfRun: prepare(LAST_MS_OF_RUN) }
 }
 
 export type Statements = ReturnType<typeof prepareStatements>

@@ -157,6 +157,7 @@ scenario('the same failure is not tried a third time', BOTH, async (open) => {
   expect(attempts(await world.moves('story/hello'))).toBe(2)
   const { input } = await world.question()
   expect(input.question).toContain('in the same way twice')
+  expect(input.question).toContain('(tests: ')
   await world.answer({ choice: 'cut' })
   await world.untilOver()
 })

@@ -27,7 +27,7 @@ async function openFailed(open: Open, isLasting: boolean) {
   expect(agents.get('story/a')?.state).toBe('FAILED')
   expect(agents.get('story/b')).toMatchObject({
     state: 'BLOCKED',
-    data: { failed: { a: '1 attempts failed' } },
+    data: { failed: { a: 'its only attempt failed' } },
   })
   expect(agents.get('dispatcher')?.data.counts).toEqual({ total: 2, left: 2, failed: 1 })
   return world
@@ -82,7 +82,9 @@ scenario('what stands in the way of one story is shown on all behind it', NEW, a
   const agents = await world.until(
     (found) => 'b' in ((found.get('story/c')?.data.failed as object) ?? {}),
   )
-  expect(agents.get('story/c')?.data.failed).toEqual({ b: 'it waits for a: 1 attempts failed' })
+  expect(agents.get('story/c')?.data.failed).toEqual({
+    b: 'it waits for a: its only attempt failed',
+  })
   // It need not wait for an answer: the human may decide about what did not fail.
   await world.deliver('story/c', 'cut_story')
   await world.answer({ choice: 'retry' })

@@ -60,7 +60,8 @@ const COMMAND = z.union([
   }),
 ])
 
-const budget = {
+/** What may be limited, of a run and of a story. */
+export const BUDGET = {
   dollars: dollars.optional(),
   tokens: z.int().min(1).max(1e12).optional(),
   iterations: z.int().min(1).max(1e9).optional(),
@@ -93,18 +94,18 @@ export const CONFIG_FILE = z.strictObject({
     .strictObject({
       run: z
         .strictObject({
-          dollars: budget.dollars.describe('The most that a run may cost.'),
-          tokens: budget.tokens.describe('Input and output of a run together.'),
-          iterations: budget.iterations.describe('Calls of models in a run.'),
-          hours: budget.hours.describe('The time of a run.'),
+          dollars: BUDGET.dollars.describe('The most that a run may cost.'),
+          tokens: BUDGET.tokens.describe('Input and output of a run together.'),
+          iterations: BUDGET.iterations.describe('Calls of models in a run.'),
+          hours: BUDGET.hours.describe('The time of a run.'),
         })
         .optional(),
       story: z
         .strictObject({
-          dollars: budget.dollars.describe('The most that a story may cost.'),
-          tokens: budget.tokens.describe('Input and output of a story together.'),
-          iterations: budget.iterations.describe('Calls of models for a story.'),
-          hours: budget.hours.describe('The time of a story, from its first call of a model on.'),
+          dollars: BUDGET.dollars.describe('The most that a story may cost.'),
+          tokens: BUDGET.tokens.describe('Input and output of a story together.'),
+          iterations: BUDGET.iterations.describe('Calls of models for a story.'),
+          hours: BUDGET.hours.describe('The time of a story, from its first call of a model on.'),
         })
         .optional(),
       allowUnpriced: z

@@ -1,0 +1,38 @@
+import type { Control } from './engine/control.ts'
+import { prepareStateFolder } from './state-folder.ts'
+
+/** What is done with the engine; the signal says that it is to be left. */
+type Work = (control: Control, leaving: AbortSignal) => Promise<number>
+
+/**
+ * Works on a run or a task in this process. The first Ctrl-C lets what is under way end, the
+ * second stops at once; either way it can be gone on with.
+ */
+export async function workHere(
+  root: string,
+  stateFolder: string,
+  id: string,
+  work: Work,
+): Promise<number> {
+  prepareStateFolder(stateFolder)
+  const { openEngine } = await import('./engine/engine.ts')
+  const engine = await openEngine(root, stateFolder, process.env)
+  process.stderr.write(`${engine.description}\n`)
+  const leaving = new AbortController()
+  let isDraining = false
+  const interrupt = () => {
+    if (isDraining) return leaving.abort()
+    isDraining = true
+    process.stderr.write('Ending what is under way; press Ctrl-C again to stop at once.\n')
+    void engine.drain(id).finally(() => leaving.abort())
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', interrupt)
+  try {
+    return await work(engine.control, leaving.signal)
+  } finally {
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', interrupt)
+    await engine.close()
+  }
+}
