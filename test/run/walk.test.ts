@@ -104,6 +104,45 @@ interface Place {
   readonly project: string
 }
 
+/** What README's table says to type, and what each comes to when the guide's run is over. */
+const OFFERED: Readonly<Record<string, readonly [typed: string, code: number, says: RegExp]>> = {
+  'slipway run spec.md': ['slipway run nothing.md', 2, /no such file/],
+  'slipway task "…"': ['slipway task ""', 2, /Say what is to be done/],
+  'slipway confirm': ['slipway confirm', 2, /no task/],
+  'slipway task report': ['slipway task report', 2, /no task/],
+  'slipway interview "a calendar"': ['slipway interview --help', 0, /asked what you want/],
+  'slipway status': ['slipway status', 0, /1 of 1 stories/],
+  'slipway watch': ['slipway watch', 0, /shown/],
+  'slipway logs -f': ['slipway logs -f', 0, /MERGED/],
+  'slipway answer': ['slipway answer', 0, /Nothing is asked/],
+  'slipway retry <story>': ['slipway retry greet', 2, /failed/],
+  'slipway budget': ['slipway budget --dollars 20', 0, /20\.00/],
+  'slipway pause': ['slipway pause', 0, /nothing to pause/],
+  'slipway stop': ['slipway stop', 0, /nothing to stop/],
+  'slipway resume': ['slipway resume', 0, /nothing to resume/],
+  'slipway evidence': ['slipway evidence --html', 0, /<td class="shown">/],
+  'slipway replay [run]': ['slipway replay', 0, /Sound/],
+  'slipway config': ['slipway config', 0, /budget/],
+  'slipway config trust': ['slipway config trust --yes', 0, /trust/],
+  'slipway tools': ['slipway tools', 0, /\.mcp\.json/],
+  'slipway tools trust <server>': ['slipway tools trust search', 2, /search/],
+  'slipway machines': ['slipway machines', 0, /coder@F/],
+  'slipway machines coder@F': ['slipway machines coder@F', 0, /AWAIT_MERGE/],
+}
+
+async function typeOffered(): Promise<void> {
+  const table = readFileSync('README.md', 'utf8').match(/^\| you want to .*?\n\n/ms)?.[0] ?? ''
+  const offered = [...table.matchAll(/`(slipway [^`]+)`/g)].map(([, command = '']) => command)
+  expect(offered).toEqual(Object.keys(OFFERED))
+  const others: string[] = []
+  for (const [typed, code, says] of Object.values(OFFERED)) {
+    const done = await user.type(typed)
+    const printed = done.stdout + done.stderr
+    if (done.code !== code || !says.test(printed)) others.push(`${typed}: ${done.code}\n${printed}`)
+  }
+  expect(others).toEqual([])
+}
+
 test('a new user types what the guide says, and has merged code', async () => {
   const prefix = join(dirname(user.repository), 'prefix')
   Object.assign(user.env, {
@@ -130,6 +169,7 @@ test('a new user types what the guide says, and has merged code', async () => {
   expect(printed.get('slipway evidence')).toContain('passed')
   const greeting = execFileSync('node', ['greet.js', 'you'], { cwd: user.repository })
   expect(String(greeting)).toBe('Hello, you.\n')
+  await typeOffered()
   // The key went to the provider and nowhere else.
   expect([...printed.values()].join()).not.toContain(KEY)
   expect(server.requests.length).toBeGreaterThan(5)
