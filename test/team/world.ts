@@ -147,12 +147,14 @@ async function waitFor<T>(
   for (;;) {
     const found = await look()
     if (found !== undefined) return found
+    const lookedMs = Date.now()
     const now = await agents()
     const seen = [...now.values()].reduce((sum, { seq }) => sum + seq, 0)
     if (seen !== rows) deadlineMs = Date.now() + STANDSTILL_MS_MAX
     else if (Date.now() > deadlineMs) throw new Error(`nothing happens\n${describe(now)}`)
     rows = seen
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    // Looking at hundreds of agents is work too, and must not be most of what is done.
+    await new Promise((resolve) => setTimeout(resolve, Math.max(10, 20 * (Date.now() - lookedMs))))
   }
 }
 

@@ -63,3 +63,32 @@ test.each([
   await follow(source(agents, moves), isUnattended)
   expect(performance.now() - startedMs).toBeGreaterThan(450)
 })
+
+test('agents are read when something has happened, and not otherwise', async () => {
+  let reads = 0
+  let isPaused = false
+  const still = source([agent('pm', 'DRAFTING')], ['spec_written'])
+  const counted: RunSource = {
+    ...still,
+    runs: async () => [{ ...run, status: isPaused ? 'paused' : 'running' }],
+    agents: async (id) => {
+      reads += 1
+      return still.agents(id)
+    },
+  }
+  const seen: string[] = []
+  const out = new PassThrough().resume() as unknown as NodeJS.WriteStream
+  await followRun(counted, 'r', {
+    as: 'silent',
+    out,
+    hint: '',
+    signal: AbortSignal.timeout(900),
+    onView: ({ status }) => {
+      seen.push(status)
+      isPaused = seen.length > 3
+    },
+  })
+  expect(new Set(seen)).toEqual(new Set(['running', 'paused']))
+  expect(seen.length).toBeGreaterThan(4)
+  expect(reads).toBe(2)
+})

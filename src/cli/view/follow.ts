@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StoredRow } from '../../runtime/records.ts'
+import type { RunStatus, StoredRow } from '../../runtime/records.ts'
 import { styleFor } from '../style.ts'
 import { drawBoard } from './board.ts'
 import { newsOf } from './news.ts'
@@ -21,6 +21,8 @@ export interface FollowSettings {
 }
 
 const POLL_MS = 120
+/** Looking takes at most this share of the time, however many agents a run has. */
+const LOOK_SHARE_MAX = 0.1
 const ROWS_AT_ONCE = 2_000
 const NEWS_KEPT = 40
 /** Mail may be on its way, and whoever is halted is revived. */
@@ -44,8 +46,10 @@ export async function followRun(
   const style = styleFor(out)
   const news: string[] = []
   const screen = new Screen(out)
+  const viewer = new Viewer(source, run)
   let afterSeq = 0
   for (;;) {
+    const lookedMs = performance.now()
     const rows = await source.rows(run, afterSeq, ROWS_AT_ONCE)
     for (const row of rows) {
       afterSeq = row.seq
@@ -56,7 +60,7 @@ export async function followRun(
       news.push(line)
     }
     news.splice(0, news.length - NEWS_KEPT)
-    const view = await readView(source, run)
+    const view = await viewer.view(rows.length > 0)
     settings.onView?.(view)
     if (as === 'board') {
       const { columns = 100, rows: height = 40 } = out
@@ -71,7 +75,29 @@ export async function followRun(
     restsSinceMs = isStuck ? Math.min(restsSinceMs, Date.now()) : Infinity
     const isSettled = Date.now() - restsSinceMs > SETTLE_MS
     if (rows.length < ROWS_AT_ONCE && (isOver || isSettled || (isUnattended && isOut))) return seen
-    await sleep(POLL_MS, undefined, { signal }).catch(() => {})
+    const restMs = (performance.now() - lookedMs) / LOOK_SHARE_MAX
+    await sleep(Math.max(POLL_MS, restMs), undefined, { signal }).catch(() => {})
+  }
+}
+
+/** A run as it is, read anew only when something has happened in it. */
+class Viewer {
+  readonly #source: RunSource
+  readonly #run: string
+  #known: { readonly view: RunView; readonly status: RunStatus | undefined } | undefined
+
+  constructor(source: RunSource, run: string) {
+    this.#source = source
+    this.#run = run
+  }
+
+  async view(hasNews: boolean): Promise<RunView> {
+    // That it was paused is in no row.
+    const status = (await this.#source.runs()).find(({ id }) => id === this.#run)?.status
+    if (this.#known === undefined || hasNews || status !== this.#known.status) {
+      this.#known = { view: await readView(this.#source, this.#run), status }
+    }
+    return this.#known.view
   }
 }
 
