@@ -1,10 +1,11 @@
 import { taskWorkOf } from '../agents/coordinator/task-work.ts'
 import type { AgentRecord } from '../runtime/records.ts'
-import { reachEngine, reachFreshEngine } from './engine/reach.ts'
+import { connectControl } from './engine/control.ts'
+import { reachFreshEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { readView } from './view/follow.ts'
-import { chooseRun } from './view/open-source.ts'
+import { chooseRun, openSource } from './view/open-source.ts'
 import type { RunSource } from './view/run-source.ts'
 import { findTask } from './view/task-status.ts'
 
@@ -33,6 +34,19 @@ async function isOver(source: RunSource, run: string): Promise<boolean> {
   return status === 'done'
 }
 
+/** An engine that works on it does that, and where there is none, nobody has to think for it. */
+async function rest(stateFolder: string, run: string, how: 'pause' | 'stop'): Promise<void> {
+  const control = await connectControl(stateFolder)
+  if (control !== undefined) return control[how](run)
+  const { setToRest } = await import('./engine/rest.ts')
+  await setToRest(stateFolder, run, how)
+}
+
+async function readTaskAgent(run: string, options: StateOptions): Promise<AgentRecord | undefined> {
+  const { source, close } = await openSource(options)
+  return findTask(await source.agents(run).finally(close))
+}
+
 /** `slipway pause|resume|stop [run]`. All of it can be undone, but the end of a task. */
 export async function steer(
   how: keyof typeof SAID,
@@ -45,12 +59,11 @@ export async function steer(
     return EXIT_CODE.done
   }
   const { root, stateFolder } = findPlace(options)
-  const reach = how === 'resume' ? reachFreshEngine : reachEngine
-  const control = await reach(root, stateFolder)
-  await control[how](run)
+  if (how === 'resume') await (await reachFreshEngine(root, stateFolder)).resume(run)
+  else await rest(stateFolder, run, how)
   if (options.json) process.stdout.write(`${JSON.stringify({ run, command: how })}\n`)
   else {
-    const task = how === 'stop' ? findTask(await control.agents(run)) : undefined
+    const task = how === 'stop' ? await readTaskAgent(run, options) : undefined
     process.stderr.write(`${run}: ${task === undefined ? SAID[how] : saidOf(task)}\n`)
   }
   return EXIT_CODE.done

@@ -82,6 +82,13 @@ export async function openConfiguredTeam(
       })),
     }),
   })
+  // One after the other, so that the second of two that are the same finds the first.
+  let starting: Promise<void> = Promise.resolve()
+  const startTask = async (task: NewTask) => {
+    const minds = await taskMinds(plans.brains, task.id)
+    refuseUnpriced(minds, resolveLedgerLimits(loaded))
+    await startConfiguredTask(team, loaded, minds, { ...task, text: clean(task.text) })
+  }
   const specOf = ({ document, isWish }: NewSpec) => ({
     document: clean(document),
     preview: config.review.spec,
@@ -91,10 +98,10 @@ export async function openConfiguredTeam(
     team,
     clean,
     bring: (run, spec) => team.bring(run, specOf(spec)),
-    async startTask(task) {
-      const minds = await taskMinds(plans.brains, task.id)
-      refuseUnpriced(minds, resolveLedgerLimits(loaded))
-      await startConfiguredTask(team, loaded, minds, { ...task, text: clean(task.text) })
+    startTask(task) {
+      const started = starting.then(() => startTask(task))
+      starting = started.catch(() => {})
+      return started
     },
     start: (run) => startConfiguredRun(team, loaded, plans.brains, run, specOf(run)),
   }

@@ -54,6 +54,8 @@ interface Address {
 
 const BODY_BYTES_MAX = 4 * 1024 * 1024
 const SOCKET_PATH_BYTES_MAX = 100
+const ANSWERING_MS_MAX = 5_000
+const IDLE_POLL_MS = 20
 
 /** The calls that may be made; what is not here is refused. */
 const METHODS = [
@@ -99,12 +101,24 @@ export async function serveControl(
   await writeFile(join(stateFolder, ADDRESS_FILE), address, { mode: 0o600 })
   return {
     async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await endServer(server)
       await rm(join(stateFolder, ADDRESS_FILE), { force: true })
       await rm(socket, { force: true })
     },
   }
+}
+
+/** Who has asked already is answered: what ends the engine may be the very thing that was asked. */
+async function endServer(server: Server): Promise<void> {
+  const ended = new Promise((resolve) => server.close(resolve))
+  const untilMs = Date.now() + ANSWERING_MS_MAX
+  const timer = setInterval(() => {
+    if (Date.now() < untilMs) server.closeIdleConnections()
+    else server.closeAllConnections()
+  }, IDLE_POLL_MS)
+  server.closeIdleConnections()
+  await ended
+  clearInterval(timer)
 }
 
 function socketPathFor(stateFolder: string): string {

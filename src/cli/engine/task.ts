@@ -60,11 +60,17 @@ export async function startTask(
 export async function refuseSameTask({ journal }: Ground, text: string): Promise<void> {
   for (const { id } of await journal.readRuns()) {
     const task = findTask(await journal.readAgents(id))
-    if (task === undefined || isTaskOver(task) || taskWorkOf(task).task !== text) continue
+    if (task === undefined || isTaskOver(task)) continue
+    if (wordsOf(taskWorkOf(task).task) !== wordsOf(text)) continue
     throw new UsageError(
       `This task is under way as ${id}. slipway watch ${id} shows it, slipway stop ${id} ends it.`,
     )
   }
+}
+
+/** A text by its words alone. */
+function wordsOf(text: string): string {
+  return text.trim().replace(/\s+/g, ' ')
 }
 
 /** Appends to a task that is over. */
@@ -86,18 +92,30 @@ export async function confirmTask(team: Ground, run: string): Promise<void> {
 
 /** Gives a task up, and waits until nothing of it is under way. False when the run is no task. */
 export async function abortTask(team: Ground, run: string): Promise<boolean> {
-  const { runtime, journal } = team
-  const task = findTask(await journal.readAgents(run as RunId))
+  if (!(await giveUpTask(team, run))) return false
+  await until(async () => (await team.journal.readEffects(run as RunId)).length === 0)
+  return true
+}
+
+/** Gives a task up, whatever it still has under way. False when the run is no task. */
+export async function giveUpTask(
+  { runtime, journal }: Pick<Ground, 'runtime' | 'journal'>,
+  run: string,
+): Promise<boolean> {
+  const find = async () => findTask(await journal.readAgents(run as RunId))
+  const task = await find()
   if (task === undefined) return false
   const id = `${task.id}:${ABORT_WANTED}:${crypto.randomUUID()}` as EventId
   await runtime.deliver({ id, agent: task.id, type: ABORT_WANTED, payload: null })
   // A run that rests handles nothing; this is the first thing that it does.
   await runtime.resume(run as RunId)
-  const untilMs = Date.now() + END_MS_MAX
-  while ((await journal.readEffects(run as RunId)).length > 0 && Date.now() < untilMs) {
-    await sleep(POLL_MS)
-  }
+  await until(async () => isTaskOver((await find()) ?? task))
   return true
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const untilMs = Date.now() + END_MS_MAX
+  while (!(await holds()) && Date.now() < untilMs) await sleep(POLL_MS)
 }
 
 async function requireOver({ journal }: Ground, run: string): Promise<AgentRecord> {

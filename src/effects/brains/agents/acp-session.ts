@@ -14,9 +14,9 @@ import {
 } from '@agentclientprotocol/sdk'
 import type { Usage } from '../brain.ts'
 import type { AgentCommand } from './agent.ts'
-import { explainWords } from './agent-failure.ts'
+import { explainSilence, explainWords } from './agent-failure.ts'
 import type { AgentStart } from './agent-place.ts'
-import { type AgentProcess, lastWords } from './agent-process.ts'
+import type { AgentProcess } from './agent-process.ts'
 import { offeredTools, TOOL_SERVER, writePrompt } from './agent-prompt.ts'
 import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
 import { choosePermission, isPermitted, type WantedStep } from './permission.ts'
@@ -180,10 +180,7 @@ class AcpConversation implements Conversation {
       const isAuth = error.code === AUTH_REQUIRED && failure.kind === 'overloaded'
       return { how: 'failed', failure: isAuth ? { ...failure, kind: 'auth' } : failure }
     }
-    const ended = await this.#process.ended
-    const kind = ended.how === 'not_started' ? 'rejected' : 'network'
-    const { message } = explainWords(lastWords(ended), secrets)
-    return { how: 'failed', failure: { kind, message } }
+    return { how: 'failed', failure: explainSilence(await this.#process.ended, secrets) }
   }
 }
 

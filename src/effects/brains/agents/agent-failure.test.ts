@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { explainWords } from './agent-failure.ts'
+import type { Ended } from '../../process/command.ts'
+import { explainSilence, explainWords } from './agent-failure.ts'
 
 // As the agents said it to a loopback server that failed like this.
 test.each([
@@ -33,4 +34,37 @@ test('the message holds no secret, and how long to wait is read from it', () => 
   ])
   expect(failure.message).not.toContain('own-secret-value')
   expect(failure.retryAfterMs).toBe(360_000)
+})
+
+const MODEL = 'I add the page that unauthorized users of the author see: API Error: 401, code: 404.'
+
+const silent = (
+  ended: Partial<Record<'how' | 'stdout' | 'stderr', string>>,
+  exitCode: number | null,
+) =>
+  explainSilence(
+    {
+      how: ended.how,
+      exitCode,
+      stdout: Buffer.from(ended.stdout ?? ''),
+      stderr: Buffer.from(ended.stderr ?? ''),
+    } as unknown as Ended,
+    [],
+  ).kind
+
+test('an agent that is gone is not judged by the words of its model', () => {
+  expect(silent({ how: 'killed', stdout: MODEL }, null)).toBe('network')
+  expect(silent({ how: 'killed', stderr: MODEL }, null)).toBe('network')
+  expect(silent({ how: 'exited', stdout: MODEL }, 0)).toBe('network')
+  expect(silent({ how: 'exited', stdout: MODEL, stderr: MODEL }, 137)).toBe('network')
+  expect(silent({ how: 'exited', stdout: MODEL, stderr: 'something happened' }, 1)).toBe('network')
+})
+
+test('one that ended by itself is believed what it complained of', () => {
+  expect(silent({ how: 'exited', stderr: 'Not logged in. Please run /login' }, 1)).toBe('auth')
+  expect(silent({ how: 'not_started', stderr: 'no such program' }, null)).toBe('rejected')
+})
+
+test('a number in a sentence is no status', () => {
+  expect(explainWords('killed in code 404 handler', []).kind).toBe('overloaded')
 })

@@ -1,9 +1,15 @@
+import type { Ended } from '../../process/command.ts'
 import type { BrainFailure, FailureKind } from '../brain.ts'
 import { explainFailure } from '../failure.ts'
 
+const WORDS_CHARS_MAX = 2_000
+
+/** A shell says of a signal that it ended a command with this and the signal's number. */
+const EXIT_CODE_OF_SIGNALS = 128
+
 /** Where agents put the status that a provider answered them with. */
 const STATUS =
-  /(?:API Error|status(?: code)?|HTTP(?: status)?|code|rejected)["':= ]{0,4}\(?([45]\d\d)\b/i
+  /(?:API Error|status(?: code)?|HTTP(?: status)?|rejected|code["']?\s?[:=])["':= ]{0,4}\(?([45]\d\d)\b/i
 
 /** How agents put in their own words what no provider says like this; the first that fits. */
 const OWN_WORDS: readonly (readonly [FailureKind, RegExp])[] = [
@@ -30,4 +36,26 @@ export function explainWords(words: string, secrets: readonly string[]): BrainFa
   if (failure.kind !== 'overloaded') return failure
   const kind = OWN_WORDS.find(([, pattern]) => pattern.test(message))?.[0]
   return kind === undefined ? failure : { ...failure, kind }
+}
+
+/**
+ * What it means that an agent is gone and has not said how it ended, whatever its exit code. What it
+ * printed is the model's words, in which anything may be said, and of one that was killed so are its
+ * complaints; only an agent that ended by itself is believed what it complained of.
+ */
+export function explainSilence(ended: Ended, secrets: readonly string[]): BrainFailure {
+  const { message } = explainWords(lastWords(ended), secrets)
+  if (ended.how === 'not_started') return { kind: 'rejected', message }
+  const complaint = ended.stderr.toString().slice(-WORDS_CHARS_MAX)
+  const endedItself = ended.how === 'exited' && Number(ended.exitCode) <= EXIT_CODE_OF_SIGNALS
+  if (!endedItself || complaint.trim() === '') return { kind: 'network', message }
+  const said = explainWords(complaint, secrets)
+  return { ...said, message, kind: said.kind === 'overloaded' ? 'network' : said.kind }
+}
+
+/** The last that a process said, for people. */
+function lastWords({ how, exitCode, stderr, stdout }: Ended): string {
+  const said = (stderr.toString().trim() || stdout.toString().trim()).slice(-WORDS_CHARS_MAX)
+  const end = exitCode === null ? how : `${how} with ${exitCode}`
+  return said === '' ? `the agent ${end}` : `the agent ${end}: ${said}`
 }

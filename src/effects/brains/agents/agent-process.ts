@@ -4,7 +4,6 @@ import type { Ended } from '../../process/command.ts'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 
 const OUTPUT_BYTES_MAX = 64 * 1024
-const WORDS_CHARS_MAX = 2_000
 
 /** A process that is talked to for as long as it lives. */
 export interface AgentProcess {
@@ -33,11 +32,4 @@ export function startAgentProcess(
   })
   void ended.then(() => output.end())
   return { input, output: Readable.toWeb(output), ended }
-}
-
-/** The last that a process said, for people. */
-export function lastWords({ how, exitCode, stderr, stdout }: Ended): string {
-  const said = (stderr.toString().trim() || stdout.toString().trim()).slice(-WORDS_CHARS_MAX)
-  const end = exitCode === null ? how : `${how} with ${exitCode}`
-  return said === '' ? `the agent ${end}` : `the agent ${end}: ${said}`
 }

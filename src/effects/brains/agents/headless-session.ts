@@ -1,6 +1,5 @@
 import type { HeadlessCommand } from './agent.ts'
-import { explainWords } from './agent-failure.ts'
-import { lastWords } from './agent-process.ts'
+import { explainSilence } from './agent-failure.ts'
 import { writePrompt } from './agent-prompt.ts'
 import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
 import { claudeDialect } from './claude-dialect.ts'
@@ -43,7 +42,7 @@ function begin(task: ConversationTask, dialect: Dialect): Conversation {
       report.update()
       end = dialect.read(line) ?? end
     }
-    return end ?? explainEnd(await ended, place.secrets)
+    return end ?? { how: 'failed', failure: explainSilence(await ended, place.secrets) }
   }
   const failed = (error: unknown): AgentEnd => ({
     how: 'failed',
@@ -51,14 +50,6 @@ function begin(task: ConversationTask, dialect: Dialect): Conversation {
   })
   // It understands nothing but its end, which closing its place brings.
   return { ended: read().catch(failed), cancel: () => false }
-}
-
-/** An agent that is gone and has not said how it ended, whatever its exit code. */
-function explainEnd(ended: Parameters<typeof lastWords>[0], secrets: readonly string[]): AgentEnd {
-  const said = explainWords(lastWords(ended), secrets)
-  const unexplained = ended.how === 'not_started' ? 'rejected' : 'network'
-  const kind = said.kind === 'overloaded' ? unexplained : said.kind
-  return { how: 'failed', failure: { ...said, kind } }
 }
 
 /** The lines that are objects of JSON; what else a program prints is not for us. */

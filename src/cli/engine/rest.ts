@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { coordinator } from '../../agents/coordinator/coordinator.ts'
+import type { RunId } from '../../agents/values.ts'
+import { openProcesses } from '../../effects/process/processes.ts'
+import { openBlobFiles } from '../../journal/blob-files.ts'
+import { openSqliteJournal } from '../../journal/sqlite/sqlite-journal.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import type { EffectHandler } from '../../runtime/effect-handler.ts'
+import { openEmbeddedRuntime } from '../../runtime/embedded-runtime.ts'
+import { giveUpTask } from './task.ts'
+
+/** Does nothing until it is told to end, and so leaves its effect for whoever can do it. */
+const LEFT_ALONE: EffectHandler = {
+  policy: { timeoutMs: 86_400_000 },
+  run: (_, { signal }) =>
+    new Promise((resolve) => {
+      const error = { code: 'aborted', message: 'left alone', retry: 'never' } as const
+      signal.addEventListener('abort', () => resolve({ ok: false, error }))
+    }),
+}
+
+/**
+ * Pauses or stops a run that no engine works on, or gives a task up. Nobody need be able to think
+ * for that: the effects of runs are left as they are.
+ */
+export async function setToRest(
+  stateFolder: string,
+  run: string,
+  how: 'pause' | 'stop',
+): Promise<void> {
+  const journal = await openSqliteJournal(stateFolder)
+  const processes = openProcesses(stateFolder)
+  await processes.endOrphans()
+  const runtime = await openEmbeddedRuntime({
+    journal,
+    blobs: openBlobFiles(join(stateFolder, 'blobs')),
+    roles: [coordinator('1'), coordinator('2')],
+    handlers: new Proxy({}, { get: () => LEFT_ALONE }),
+    answeredKinds: ['ask_human'],
+    clock: systemClock,
+    newId: () => crypto.randomUUID(),
+    random: Math.random,
+  })
+  try {
+    if (how === 'pause') await runtime.pause(run as RunId)
+    else if (!(await giveUpTask({ runtime, journal }, run))) await runtime.stop(run as RunId)
+  } finally {
+    await runtime.close()
+    await processes.close()
+    await journal.close()
+  }
+}
