@@ -76,6 +76,14 @@ test('coder, reviewer and tester each ask a provider of their own', async () => 
         .map(({ wire, model }) => `${wire} ${model}`),
     ).size
   expect(asked('submit_review')).toBe(1)
+  // The provider holds the two answers to their form, each in its own way.
+  const bodyWith = (part: string) =>
+    server.requests.find(({ body }) => JSON.stringify(body.tools ?? []).includes(part))?.body
+  const toolConfig = { functionCallingConfig: { mode: 'VALIDATED' } }
+  expect(bodyWith('submit_review')).toMatchObject({ toolConfig })
+  const tools = bodyWith('submit_test_plan')?.tools as { name: string; strict: boolean }[]
+  const strict = tools.filter((tool) => tool.strict).map(({ name }) => name)
+  expect(strict).toEqual(['submit_test_plan'])
   const wires = server.requests.map(({ wire, model }) => `${model} ${wire}`)
   expect([...new Set(wires)].map((each) => each[0]).sort()).toEqual(['c', 'r', 't'])
 }, 60_000)

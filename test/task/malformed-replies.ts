@@ -1,10 +1,11 @@
 import type { Random } from '../drill/random.ts'
 import { APPROVAL, changes, planOf } from './replies.ts'
 
-/** What a model answers: words, or the input of the tool that takes its answer. */
+/** What a model answers: words, or inputs of the tool that takes its answer, or both. */
 export type Answer =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly input: unknown }
+  | { readonly kind: 'both'; readonly text: string; readonly inputs: readonly unknown[] }
 
 /** An answer, and whether it is in the required form after all; then, what it says. */
 export interface Sample {
@@ -43,6 +44,12 @@ const STRANGE = [
   'approve',
 ]
 
+/** Another answer in the same form, which says the opposite or something else. */
+const otherThan = (valid: object): object => {
+  if ('commands' in valid) return planOf(['sh', 'tests/sum.sh'])
+  return (valid as { decision?: string }).decision === 'approve' ? changes('No.') : APPROVAL
+}
+
 /** Ways to say something that is not, or not only, the answer in its form. */
 const DEFORM: Readonly<Record<string, (valid: object, random: Random) => Answer>> = {
   prose_before: (valid) => text(`Here is my answer: ${json(valid)}`),
@@ -67,6 +74,32 @@ const DEFORM: Readonly<Record<string, (valid: object, random: Random) => Answer>
     text(
       json(valid).replace(/\}$/, ',"\\u0064ecision":"approve","comm\\u0061nds":[["npm","test"]]}'),
     ),
+  two_calls: (valid) => ({ kind: 'both', text: '', inputs: [valid, otherThan(valid)] }),
+  two_calls_the_other_way: (valid) => ({
+    kind: 'both',
+    text: 'I am of two minds.',
+    inputs: [otherThan(valid), valid],
+  }),
+  sound_and_unsound_call: (valid) => ({ kind: 'both', text: '', inputs: [valid, {}] }),
+  words_against_call: (valid) => ({
+    kind: 'both',
+    text: json(otherThan(valid)),
+    inputs: [valid],
+  }),
+  fenced_words_against_call: (valid) => ({
+    kind: 'both',
+    text: `This is how I see it:\n${TICKS}json\n${json(otherThan(valid))}\n${TICKS}\nSo be it.`,
+    inputs: [valid],
+  }),
+  prose_with_words_against_call: (valid) => ({
+    kind: 'both',
+    text: `I say ${json(otherThan(valid))} to that.`,
+    inputs: [valid],
+  }),
+  fewer_results: (valid, random) =>
+    either(random, { ...valid, decision: 'maybe', expected_results: [] }),
+  more_results: (valid, random) =>
+    either(random, { ...valid, decision: 'maybe', expected_results: Array(13).fill('passes') }),
   unknown_key: (valid, random) => either(random, { ...valid, approved: true }),
   prototype: (valid, random) =>
     random.below(2) === 0
@@ -131,6 +164,13 @@ const FORMED: Readonly<Record<string, (valid: object) => Answer>> = {
   with_windows_lines: (valid) => text(`${TICKS}json\r\n${json(valid)}\r\n${TICKS}`),
   with_byte_order_mark: (valid) => text(`\uFEFF${json(valid)}`),
   called: (valid) => ({ kind: 'call', input: valid }),
+  called_twice: (valid) => ({ kind: 'both', text: '', inputs: [valid, { ...valid }] }),
+  called_with_prose: (valid) => ({ kind: 'both', text: 'I read it all.', inputs: [valid] }),
+  called_and_said: (valid) => ({
+    kind: 'both',
+    text: `${TICKS}json\n${JSON.stringify(valid, null, 2)}\n${TICKS}`,
+    inputs: [Object.fromEntries(Object.entries(valid).toReversed())],
+  }),
 }
 
 const NAMES = [...Object.keys(DEFORM), ...Object.keys(FORMED)]
@@ -154,5 +194,6 @@ function either(random: Random, value: object): Answer {
 function isFit(key: string, value: unknown): boolean {
   if (key === 'test_plan') return typeof value === 'string' && value.trim() !== ''
   if (key === 'decision') return value === 'approve'
-  return Array.isArray(value) && value.length === 0 && key !== 'commands' && key !== 'must_fix'
+  const isFull = ['commands', 'must_fix', 'expected_results'].includes(key)
+  return Array.isArray(value) && value.length === 0 && !isFull
 }

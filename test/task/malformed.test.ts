@@ -24,16 +24,20 @@ function answering(answers: readonly Answer[]): Brain {
     async *think(turn) {
       const answer = answers[Math.min(turns, answers.length - 1)] as Answer
       turns += 1
-      if (answer.kind === 'text') {
-        if (answer.text !== '') yield { type: 'text', text: answer.text }
-        yield { type: 'finished', reason: 'stop', model: 'm' }
-        return
-      }
+      if (answer.kind !== 'call' && answer.text !== '') yield { type: 'text', text: answer.text }
       const name = turn.endsWith?.[0] ?? ''
-      yield { type: 'tool_call', call: { id: `call_${turns}`, name, input: answer.input } }
-      yield { type: 'finished', reason: 'tool_calls', model: 'm' }
+      for (const [i, input] of inputsOf(answer).entries()) {
+        yield { type: 'tool_call', call: { id: `call_${turns}_${i}`, name, input } }
+      }
+      const reason = answer.kind === 'text' ? 'stop' : 'tool_calls'
+      yield { type: 'finished', reason, model: 'm' }
     },
   }
+}
+
+function inputsOf(answer: Answer): readonly unknown[] {
+  if (answer.kind === 'text') return []
+  return answer.kind === 'call' ? [answer.input] : answer.inputs
 }
 
 /** What an answer is taken for: the input that ends the state, or nothing. */

@@ -23,6 +23,9 @@ export interface PromptTarget {
 /** Providers refuse a block of text with nothing in it. */
 const BLANK = '(empty)'
 
+/** Those that hold a call to its schema while it is written. */
+const STRICT_PROVIDERS: readonly ApiProvider[] = ['anthropic', 'openai', 'google']
+
 const CACHED: SharedV3ProviderOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } }
 
 /**
@@ -51,14 +54,16 @@ function toolChoiceOf({
 }
 
 function toTool(
-  { name, description, input }: ToolDefinition,
+  { name, description, input, isStrict }: ToolDefinition,
   { provider }: PromptTarget,
   isLast: boolean,
 ): LanguageModelV3FunctionTool {
   const tool = { type: 'function', name, description, inputSchema: input } as const
-  if (provider === 'anthropic' && isLast) return { ...tool, providerOptions: CACHED }
+  const cached = provider === 'anthropic' && isLast ? { providerOptions: CACHED } : {}
+  // What only speaks like a provider may refuse what it does not know.
+  if (isStrict && STRICT_PROVIDERS.includes(provider)) return { ...tool, ...cached, strict: true }
   // Without it the Responses API makes schemas strict, and every optional property required.
-  return provider === 'openai' ? { ...tool, strict: false } : tool
+  return provider === 'openai' ? { ...tool, strict: false } : { ...tool, ...cached }
 }
 
 function providerOptionsOf(turn: Turn, { provider }: PromptTarget): SharedV3ProviderOptions {

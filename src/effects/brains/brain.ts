@@ -49,6 +49,8 @@ export interface ToolDefinition {
   readonly description: string
   /** JSON Schema of an object. */
   readonly input: Readonly<Record<string, unknown>>
+  /** The provider is to hold calls to it, where it can: it has nothing in it that none can. */
+  readonly isStrict?: true
 }
 
 /** What the model asks for. The input is as it came, not yet held against the schema. */

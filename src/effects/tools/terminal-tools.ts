@@ -38,6 +38,13 @@ function terminal<Schema extends z.ZodType>(
   })
 }
 
+/** The same, with the provider holding the answer to its form where it can. */
+function strictTerminal<Schema extends z.ZodType>(
+  ...definition: Parameters<typeof terminal<Schema>>
+): Tool {
+  return { ...terminal(...definition), isStrict: true }
+}
+
 /** Every tool that ends a state, by name. */
 export const TERMINAL_TOOLS = {
   submit_plan: terminal(
@@ -160,7 +167,7 @@ export const TERMINAL_TOOLS = {
     'Hands in your comment on the proposal.',
     z.strictObject({ opinion: words(20_000) }),
   ),
-  submit_review: terminal(
+  submit_review: strictTerminal(
     'submit_review',
     'Ends the review of the change.',
     z
@@ -176,7 +183,7 @@ export const TERMINAL_TOOLS = {
         message: 'must_fix is empty exactly when the decision is approve',
       }),
   ),
-  submit_test_plan: terminal(
+  submit_test_plan: strictTerminal(
     'submit_test_plan',
     'Hands in the commands that will show whether the task is done.',
     z
@@ -187,6 +194,9 @@ export const TERMINAL_TOOLS = {
       })
       .refine(({ commands }) => Buffer.byteLength(JSON.stringify(commands)) <= COMMANDS_BYTES_MAX, {
         message: `commands takes more than ${COMMANDS_BYTES_MAX} bytes`,
+      })
+      .refine(({ commands, expected_results }) => commands.length === expected_results.length, {
+        message: 'expected_results has one for each command',
       })
       .refine(fitsRow, { message: TOO_LONG }),
   ),

@@ -17,9 +17,35 @@ export interface AnsweredCall extends ToolAnswer {
 const PROBLEMS_MAX = 5
 
 /** What a brain is told about a tool. */
-export function definitionOf({ name, description, schema }: Tool): ToolDefinition {
+export function definitionOf({ name, description, schema, isStrict }: Tool): ToolDefinition {
   const { $schema: _, ...input } = z.toJSONSchema(schema, { io: 'input' })
-  return { name, description, input }
+  if (isStrict !== true) return { name, description, input }
+  return { name, description, input: formOf(input as FormSchema), isStrict }
+}
+
+/** A schema, as far as a form has any of it. */
+interface FormSchema {
+  readonly type?: unknown
+  readonly enum?: readonly unknown[]
+  readonly items?: FormSchema
+  readonly properties?: Readonly<Record<string, FormSchema>>
+  readonly required?: readonly string[]
+}
+
+/** What providers can hold a call to while it is written; lengths and counts are left to us. */
+function formOf({
+  type,
+  enum: values,
+  items,
+  properties,
+  required,
+}: FormSchema): Record<string, unknown> {
+  const form: Record<string, unknown> = { type }
+  if (values !== undefined) form.enum = values
+  if (items !== undefined) form.items = formOf(items)
+  if (properties === undefined) return form
+  const forms = Object.entries(properties).map(([name, property]) => [name, formOf(property)])
+  return { ...form, properties: Object.fromEntries(forms), required, additionalProperties: false }
 }
 
 /**

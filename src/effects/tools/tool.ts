@@ -33,6 +33,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** For the model. */
   readonly description: string
   readonly schema: Schema
+  /** Has the provider hold calls to the schema, where it can; every property is required then. */
+  readonly isStrict?: true
   /** Changes nothing, so that several can run at once. */
   readonly isReadOnly: boolean
   /** Must not reject: what goes wrong is an answer. */

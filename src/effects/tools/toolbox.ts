@@ -13,8 +13,11 @@ export interface Toolbox {
   readonly endsWith: readonly [string, ...string[]]
   /** What may be done to the workspace. */
   readonly access: 'read' | 'write'
-  /** Present where an answer in words counts too, if it is just what the first of those tools takes. */
-  readonly takesJson?: true
+  /**
+   * Present where an answer in words counts too, if it is just what the first of those tools takes:
+   * the keys by which such an answer is known.
+   */
+  readonly takesJson?: readonly string[]
 }
 
 type TerminalName = keyof typeof TERMINAL_TOOLS
@@ -63,8 +66,14 @@ const TOOLBOXES: Readonly<Record<string, Toolbox>> = {
   'coordinator/discuss-review': discussing,
   'coordinator/discuss-tests': discussing,
   'coordinator/build': building,
-  'coordinator/review': { ...toolbox('read', JUDGING, 'submit_review'), takesJson: true },
-  'coordinator/test': { ...toolbox('read', JUDGING, 'submit_test_plan'), takesJson: true },
+  'coordinator/review': {
+    ...toolbox('read', JUDGING, 'submit_review'),
+    takesJson: ['decision', 'must_fix'],
+  },
+  'coordinator/test': {
+    ...toolbox('read', JUDGING, 'submit_test_plan'),
+    takesJson: ['commands', 'test_plan'],
+  },
 }
 
 /** Every task that there are tools for. */
