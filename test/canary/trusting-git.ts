@@ -3,7 +3,12 @@ import type { Processes } from '../../src/effects/process/processes.ts'
 
 /** Git as most programs run it: with everything that the machine and the user have set up. */
 export function openTrustingGit(processes: Processes): Git {
-  return {
+  const git: Git = {
+    async find(repository, names) {
+      const stdin = names.map((name) => `${name}\n`).join('')
+      const { text } = await git.run(['cat-file', '--batch-check'], { repository, stdin })
+      return text.split('\n').map((line) => /^[0-9a-f]{40}(?= )/.exec(line)?.[0])
+    },
     async run(args, options = {}) {
       const cwd = options.workTree ?? options.repository ?? '/'
       const stdin = options.stdin === undefined ? {} : { stdin: options.stdin }
@@ -18,6 +23,7 @@ export function openTrustingGit(processes: Processes): Git {
       return { exitCode, stdout, text: stdout.toString().replace(/\n$/, '') }
     },
   }
+  return git
 }
 
 const IDENTITY = {

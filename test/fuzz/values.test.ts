@@ -51,6 +51,7 @@ beforeAll(async () => {
   world = await openGitWorld({ 'a.txt': 'x\n' })
   process.env.PATH = path
   git = {
+    ...world.git,
     run: (args, options = {}) =>
       world.git.run(args, { ...options, env: { ...options.env, ...recorder.env } }),
   }

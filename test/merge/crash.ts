@@ -7,6 +7,10 @@ export class Crash extends Error {}
 export function crashingGit(git: Git, atCommand: number, when: 'before' | 'after'): Git {
   let count = 0
   return {
+    async find(repository, names) {
+      if (count >= atCommand) throw new Crash()
+      return git.find(repository, names)
+    },
     async run(args, options) {
       count += 1
       if (count > atCommand) throw new Crash()

@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import type { Ended } from '../process/command.ts'
 import type { Processes } from '../process/processes.ts'
+import { ObjectFinder } from './object-finder.ts'
 
 /** Git did not do what it was asked to. */
 export class GitError extends Error {
@@ -46,10 +47,19 @@ interface GitAnswer {
 export interface Git {
   /** Runs one command to its end. Rejects with a GitError when git does. */
   run(args: readonly string[], options?: GitOptions): Promise<GitAnswer>
+  /** The ids of objects by the names that git knows them under; undefined for what is not there. */
+  find(repository: string, names: readonly string[]): Promise<readonly (string | undefined)[]>
 }
 
 const TIMEOUT_MS = 600_000
 const OUTPUT_BYTES_MAX = 512 * 1024 * 1024
+
+/** Of one that is asked again and again, only what it complains of is kept. */
+const HELD_OPEN = {
+  timeoutMs: Infinity,
+  outputBytesMax: 4_096,
+  printedBytesMax: Number.MAX_SAFE_INTEGER,
+}
 
 /**
  * What git might run or change on its own. A repository that we made has none of this in its own
@@ -99,18 +109,28 @@ export const AUTHOR = { name: 'Slipway', email: 'slipway@localhost' }
 export function openGit(processes: Processes): Git {
   const path = searchPath()
   const program = findProgram('git', path)
+  const commandFor = (args: readonly string[], options: GitOptions) => {
+    const search = STARTS_OTHERS.has(commandOf(args))
+      ? { PATH: path.join(':') }
+      : { PATH: NOWHERE, GIT_EXEC_PATH: NOWHERE }
+    return {
+      argv: [program, ...CONFIG.flatMap((setting) => ['-c', setting]), ...args] as const,
+      cwd: options.workTree ?? options.repository ?? '/',
+      env: { ...search, ...environmentFor(options), ...options.env },
+    }
+  }
+  const finder = new ObjectFinder((repository, stdin, onStdout) => {
+    const command = commandFor(['cat-file', '--batch-check=%(objectname)'], { repository })
+    return processes.run({ ...command, ...HELD_OPEN, stdin, onStdout }, 'trusted')
+  })
   return {
+    find: (repository, names) => finder.find(repository, names),
     async run(args, options = {}) {
-      const argv = [program, ...CONFIG.flatMap((setting) => ['-c', setting]), ...args] as const
-      const cwd = options.workTree ?? options.repository ?? '/'
-      const search = STARTS_OTHERS.has(commandOf(args))
-        ? { PATH: path.join(':') }
-        : { PATH: NOWHERE, GIT_EXEC_PATH: NOWHERE }
-      const env = { ...search, ...environmentFor(options), ...options.env }
       const stdin = options.stdin === undefined ? {} : { stdin: options.stdin }
       const timeoutMs = options.timeoutMs ?? TIMEOUT_MS
       const bounds = { timeoutMs, outputBytesMax: OUTPUT_BYTES_MAX }
-      const ended = await processes.run({ argv, cwd, env, ...stdin, ...bounds }, 'trusted')
+      const command = { ...commandFor(args, options), ...stdin, ...bounds }
+      const ended = await processes.run(command, 'trusted')
       const { exitCode, stdout } = ended
       if (exitCode === null || !(options.accept ?? [0]).includes(exitCode)) {
         throw new GitError(commandOf(args), ended)

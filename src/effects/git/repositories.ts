@@ -160,20 +160,7 @@ export async function readRef(
   repository: string,
   ref: string,
 ): Promise<string | undefined> {
-  return (await findObjects(git, repository, [`${ref}^{commit}`]))[0]
-}
-
-/** The ids of objects by the names that git knows them under; undefined for what is not there. */
-export async function findObjects(
-  git: Git,
-  repository: string,
-  names: readonly string[],
-): Promise<readonly (string | undefined)[]> {
-  const stdin = names.map((name) => `${name}\n`).join('')
-  if (stdin.split('\n').length !== names.length + 1) throw new Error('a name is one line')
-  const args = ['cat-file', '--batch-check=%(objectname)']
-  const { text } = await git.run(args, { repository, stdin })
-  return text.split('\n').map((line) => (/^[0-9a-f]+$/.test(line) ? line : undefined))
+  return (await git.find(repository, [`${ref}^{commit}`]))[0]
 }
 
 /** One change of a ref; `null` stands for a ref that is not there. */

@@ -1,6 +1,6 @@
 import type { Git } from '../git/git.ts'
 import { EMPTY_TREE } from '../git/objects.ts'
-import { changeRefs, findObjects, type RefChange } from '../git/repositories.ts'
+import { changeRefs, type RefChange } from '../git/repositories.ts'
 import type { Owner, Place } from './place.ts'
 
 /**
@@ -29,7 +29,7 @@ export async function archiveStory(
   place: Place,
 ): Promise<void> {
   const refs = [place.checkpointRef, `refs/heads/${place.branch}`]
-  const [before, ...heads] = await findObjects(git, work, [ARCHIVE, ...refs])
+  const [before, ...heads] = await git.find(work, [ARCHIVE, ...refs])
   const found = refs.flatMap((ref, i) => {
     const commit = heads[i]
     return commit === undefined ? [] : [{ ref, commit }]
