@@ -8,7 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Brought } from '../../agents/coordinator/protocol.ts'
 import type { RunSource } from '../view/run-source.ts'
 import type { BudgetChange, BudgetChanged } from './budget.ts'
@@ -54,6 +54,7 @@ interface Address {
 
 const BODY_BYTES_MAX = 4 * 1024 * 1024
 const SOCKET_PATH_BYTES_MAX = 100
+const SOCKET_FOLDER = 'slipway-engine-'
 const ANSWERING_MS_MAX = 5_000
 const IDLE_POLL_MS = 20
 
@@ -88,6 +89,7 @@ export async function serveControl(
   control: Control,
   grounds: string | null,
 ): Promise<{ close(): Promise<void> }> {
+  await removeLeftSocket(stateFolder)
   const socket = socketPathFor(stateFolder)
   await rm(socket, { force: true })
   const server = createServer((incoming, response) => {
@@ -103,7 +105,7 @@ export async function serveControl(
     async close() {
       await endServer(server)
       await rm(join(stateFolder, ADDRESS_FILE), { force: true })
-      await rm(socket, { force: true })
+      await removeSocket(socket)
     },
   }
 }
@@ -124,7 +126,20 @@ async function endServer(server: Server): Promise<void> {
 function socketPathFor(stateFolder: string): string {
   const beside = join(stateFolder, 'engine.sock')
   if (Buffer.byteLength(beside) <= SOCKET_PATH_BYTES_MAX) return beside
-  return join(mkdtempSync(join(tmpdir(), 'slipway-engine-')), 'engine.sock')
+  return join(mkdtempSync(join(tmpdir(), SOCKET_FOLDER)), 'engine.sock')
+}
+
+/** What an engine left that was killed; behind the journal's lock nobody else listens there. */
+async function removeLeftSocket(stateFolder: string): Promise<void> {
+  const left = await readAddress(stateFolder).catch(() => undefined)
+  if (left !== undefined) await removeSocket(left.socket)
+}
+
+/** With the folder that was made for it alone. */
+async function removeSocket(socket: string): Promise<void> {
+  const folder = dirname(socket)
+  const isOwn = dirname(folder) === tmpdir() && basename(folder).startsWith(SOCKET_FOLDER)
+  await rm(isOwn ? folder : socket, { recursive: isOwn, force: true })
 }
 
 function listen(server: Server, socket: string): Promise<void> {
