@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readStatus } from '../../src/effects/process/process-table.ts'
 import { bundleServer, variable } from '../mcp/world.ts'
+import { APPROVES, building, DONE, planOf, testing } from '../task/replies.ts'
 import { makeUser, type User } from './slipway.ts'
 
 let bundle: string
@@ -74,6 +75,28 @@ test('a server is started for a run once it is trusted, and ends with the engine
   await endEngine()
   expect(starts().filter((pid) => readStatus(pid) !== undefined)).toEqual([])
 }, 120_000)
+
+test('who works asks a server that is trusted, and goes on with its answer', async () => {
+  expect((await user.slipway('tools', 'trust', 'ours', '--yes')).code).toBe(0)
+  const asks = { call: 'mcp__ours__add', input: { a: 20, b: 22 } }
+  const checks = "import { test } from 'node:test'\ntest('it is there', () => {})\n"
+  const writes = { call: 'write_file', input: { path: 'test/sum.test.js', text: checks } }
+  const plan = planOf(['node', '--test', 'test/sum.test.js'])
+  await user.play(
+    [
+      building({ turn: 1 }, asks),
+      building({ turn: 2, contains: '42' }, writes),
+      DONE,
+      APPROVES,
+      testing({ call: 'submit_test_plan', input: plan }),
+    ],
+    { tests: { commands: [['node', '--test']] } },
+  )
+  const args = ['task', 'Add up', '--mode', 'implementation', '--foreground']
+  const { code, stdout, stderr } = await user.slipway(...args)
+  expect([code, code === 0 ? '' : stdout + stderr]).toEqual([0, ''])
+  expect(starts().filter((pid) => readStatus(pid) !== undefined)).toEqual([])
+}, 60_000)
 
 test('one whose entry has changed is refused until it is trusted again', async () => {
   await user.slipway('tools', 'trust', 'ours', '--yes')

@@ -94,6 +94,7 @@ async function checkScenario(name: string, file: string): Promise<Check> {
   if (text === undefined) {
     return missing(name, `${file} cannot be read`, 'Mend or unset SLIPWAY_SCENARIO.')
   }
+  if (file.endsWith('.jsonl')) return ok(name, `the cassette ${file}`)
   const read = readScenario(text, file)
   if (read.ok) return ok(name, `the scenario ${file}`)
   return missing(name, read.problems[0] ?? '', 'Mend the scenario.')

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -86,4 +86,32 @@ test('the keys of models and of agents are secrets', () => {
   }
   const environment = { ANTHROPIC_API_KEY: 'key-of-claude', GEMINI_API_KEY: 'key-of-nobody' }
   expect(secretsOfBrains(plans, environment)).toEqual(['key-of-pm', 'key-of-claude'])
+})
+
+async function eventsOf(brain: Brain | undefined): Promise<BrainEvent[]> {
+  const events: BrainEvent[] = []
+  for await (const event of brain?.think(TURN, new AbortController().signal) ?? []) {
+    events.push(event)
+  }
+  return events
+}
+
+test('what was recorded is played again, and nothing else', async () => {
+  const scenario = join(folder, 'scenario.yaml')
+  writeFileSync(scenario, 'replies: [{ do: [{ text: Hello. }] }]')
+  const cassette = join(folder, 'cassette.jsonl')
+  const environment = { ...GROUND.environment, SLIPWAY_RECORD: cassette }
+  const scripted: BrainPlan = { kind: 'scripted', file: scenario, ...SIZES }
+  const recording = await openBrains({ coder: scripted }, { ...GROUND, environment })
+  const said = await eventsOf(recording.brains.coder?.brain)
+  expect(said[0]).toMatchObject({ type: 'text', text: 'Hello.' })
+  expect(readFileSync(cassette, 'utf8').trim().split('\n')).toHaveLength(1)
+  const { brains } = await openBrains({ coder: { ...scripted, file: cassette } }, GROUND)
+  expect(await eventsOf(brains.coder?.brain)).toEqual(said)
+  const other = { ...TURN, number: 2 }
+  expect(await failureOf(brains.coder?.brain, other)).toMatch(/turn 2/)
+  writeFileSync(cassette, 'no take\n')
+  await expect(openBrains({ coder: { ...scripted, file: cassette } }, GROUND)).rejects.toThrow(
+    /cassette\.jsonl:1/,
+  )
 })

@@ -18,6 +18,10 @@ const AGENT_BUDGET = { stepsMax: 500, updatesMax: 200_000 }
 /** How many calls of one provider are under way at once. */
 const CALLS_AT_ONCE_MAX = 16
 
+/** The variable that names a cassette, onto which every turn is recorded. */
+const RECORD_VARIABLE = 'SLIPWAY_RECORD'
+const CASSETTE_ENDING = '.jsonl'
+
 /** Where brains are opened. */
 export interface BrainGround {
   readonly isolation: Isolation
@@ -47,7 +51,7 @@ export async function openBrains(
   for (const [name, plan] of Object.entries(plans)) {
     const service = serviceOf(plan)
     brains[name] = {
-      brain: await openBrain(plan, ground),
+      brain: await recorded(await openBrain(plan, ground), plans, ground),
       service,
       priceOf: pricing(plan),
       ...(plan.kind === 'agent' && { isAgent: true as const }),
@@ -93,15 +97,37 @@ async function openAgent(
   return openHeadlessBrain(options)
 }
 
+/** The same brain, with a cassette running where the user has put one in. */
+async function recorded(
+  brain: Brain,
+  plans: Readonly<Record<string, BrainPlan>>,
+  { environment }: BrainGround,
+): Promise<Brain> {
+  const file = environment[RECORD_VARIABLE]?.trim()
+  if (!file) return brain
+  const { openRecordingBrain } = await import('../../effects/brains/recorded-brain.ts')
+  return openRecordingBrain(brain, { file, secrets: secretsOfBrains(plans, environment) })
+}
+
+/** A scenario, or a cassette by its ending. */
 async function openScript(file: string): Promise<Brain> {
-  const { readScenario } = await import('../../effects/brains/scenario.ts')
-  const { openScriptedBrain } = await import('../../effects/brains/scripted-brain.ts')
   const text = await readFile(file, 'utf8').catch((error: Error) => {
     throw new UsageError(`the scenario cannot be read: ${error.message}`)
   })
+  if (file.endsWith(CASSETTE_ENDING)) return openCassette(text, file)
+  const { readScenario } = await import('../../effects/brains/scenario.ts')
+  const { openScriptedBrain } = await import('../../effects/brains/scripted-brain.ts')
   const read = readScenario(text, file)
   if (!read.ok) throw new UsageError(read.problems.join('\n'))
   return openScriptedBrain(read.scenario)
+}
+
+async function openCassette(text: string, file: string): Promise<Brain> {
+  const { readCassette } = await import('../../effects/brains/cassette.ts')
+  const { openPlayingBrain } = await import('../../effects/brains/recorded-brain.ts')
+  const read = readCassette(text, file)
+  if (!read.ok) throw new UsageError(read.problem)
+  return openPlayingBrain(read.takes)
 }
 
 function pricing(plan: BrainPlan): NamedBrain['priceOf'] {

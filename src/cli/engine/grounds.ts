@@ -3,7 +3,8 @@ import type { Environment } from '../config/place.ts'
 import type { SlipwayConfig } from '../config/settings/defaults.ts'
 
 /** What of an environment decides who thinks, and who lets us in. */
-const DECIDING = /^(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE|OLLAMA|GH|GITHUB)_|^SLIPWAY_SCENARIO$/
+const DECIDING =
+  /^(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE|OLLAMA|GH|GITHUB)_|^SLIPWAY_(?:SCENARIO|RECORD)$/
 
 /** What an engine works by, as a fingerprint: one that works by something else is to begin anew. */
 export function groundsOf(config: SlipwayConfig, environment: Environment): string {
