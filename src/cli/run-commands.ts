@@ -135,8 +135,8 @@ function addSteering(program: Command): void {
 
   for (const [how, description] of [
     ['pause', 'begin nothing new; what is under way ends'],
-    ['resume', 'go on with a run, also after a crash of the machine'],
-    ['stop', 'end what is under way at once; it can be resumed'],
+    ['resume', 'go on with a run or a task, also after a crash of the machine'],
+    ['stop', 'end what is under way at once; a run can be resumed, a task is given up'],
   ] as const) {
     program
       .command(how)

@@ -28,6 +28,13 @@ export interface RunOptions extends StateOptions {
 
 const SPEC_CHARS_MAX = 200_000
 
+/** Why a spec cannot be read, in the words of people. */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder, and a spec is a file',
+  EACCES: 'you may not read it',
+}
+
 /** `slipway run <spec>`: starts a run and follows it. */
 export async function run(specFile: string, options: RunOptions): Promise<number> {
   const document = await readSpecFile(specFile)
@@ -82,7 +89,7 @@ async function bringTo(control: Control, { id, ...spec }: NewRun): Promise<void>
 
 async function readSpecFile(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'there is no such file' : error.message
+    const why = UNREADABLE[error.code ?? ''] ?? error.message
     throw new UsageError(`${file}: ${why}. slipway init writes a spec.md to fill in.`)
   })
   if (text.trim() === '') throw new UsageError(`${file} is empty.`)

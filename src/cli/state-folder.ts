@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { realFolder } from '../effects/process/real-folder.ts'
 import { makeStateFolder, writeOwnFile } from '../journal/file-system.ts'
 import { StateFolderError } from '../journal/state-folder-error.ts'
 import { findRepository } from './config/place.ts'
@@ -9,14 +10,14 @@ export interface StateOptions {
   readonly state?: string
 }
 
-/** The repository that a command is about, and where its runs are kept. */
+/** The repository that a command is about, and where its runs are kept, by its one real path. */
 export function findPlace({ state }: StateOptions): { root: string; stateFolder: string } {
   const repository = findRepository(process.cwd())
   if (repository === undefined && state === undefined) {
     throw new UsageError('This is not a git repository. Go to one, or make one with git init.')
   }
   const root = repository?.root ?? process.cwd()
-  return { root, stateFolder: state === undefined ? join(root, '.slipway') : resolve(state) }
+  return { root, stateFolder: realFolder(state ?? join(root, '.slipway')) }
 }
 
 /** Makes a state folder that git ignores by a file of its own. */

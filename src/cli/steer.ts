@@ -1,13 +1,15 @@
+import { awaitsOperator } from '../agents/coordinator/protocol.ts'
 import { taskWorkOf } from '../agents/coordinator/task-work.ts'
 import type { AgentRecord } from '../runtime/records.ts'
 import { connectControl } from './engine/control.ts'
 import { reachFreshEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
+import { UsageError } from './usage-error.ts'
 import { readView } from './view/follow.ts'
 import { chooseRun, openSource } from './view/open-source.ts'
 import type { RunSource } from './view/run-source.ts'
-import { findTask } from './view/task-status.ts'
+import { findTask, isTaskOver } from './view/task-status.ts'
 
 export interface SteerOptions extends StateOptions {
   readonly json?: true
@@ -27,11 +29,26 @@ function saidOf(task: AgentRecord): string {
     : `The task was over already: ${outcome}.`
 }
 
-/** A task may be stopped after its proposal too, and says itself whether it was over. */
-async function isOver(source: RunSource, run: string): Promise<boolean> {
-  if (findTask(await source.agents(run)) !== undefined) return false
-  const { status } = await readView(source, run)
-  return status === 'done'
+/** How it is over, so that it cannot be steered; undefined where it can. */
+async function overAs(
+  source: RunSource,
+  run: string,
+  how: keyof typeof SAID,
+): Promise<string | undefined> {
+  const task = findTask(await source.agents(run))
+  if (task === undefined) {
+    const { status } = await readView(source, run)
+    return status === 'done' ? status : undefined
+  }
+  const { outcome } = taskWorkOf(task)
+  // To stop a task after its proposal is to decline that.
+  if (!isTaskOver(task) || (how === 'stop' && awaitsOperator(outcome))) return undefined
+  if (how !== 'resume') return outcome ?? undefined
+  throw new UsageError(
+    awaitsOperator(outcome)
+      ? `${run} waits for you: slipway confirm ${run} has done what it proposes.`
+      : `${run} is over: ${outcome}. slipway task --follow-up ${run} "…" has more done to it.`,
+  )
 }
 
 /** An engine that works on it does that, and where there is none, nobody has to think for it. */
@@ -54,8 +71,9 @@ export async function steer(
   options: SteerOptions,
 ): Promise<number> {
   const { source, run, close } = await chooseRun(name, options)
-  if (await isOver(source, run).finally(close)) {
-    process.stderr.write(`${run} is over: there is nothing to ${how}.\n`)
+  const over = await overAs(source, run, how).finally(close)
+  if (over !== undefined) {
+    process.stderr.write(`${run} is over (${over}): there is nothing to ${how}.\n`)
     return EXIT_CODE.done
   }
   const { root, stateFolder } = findPlace(options)

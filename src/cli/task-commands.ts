@@ -23,7 +23,9 @@ export function addTaskCommands(program: Command): void {
         '--target <branch>',
         'the branch that it is for; the one that is checked out otherwise',
       )
-      .option('--follow-up <task>', 'append to a task that is over'),
+      .addOption(
+        new Option('--follow-up <task>', 'append to a task that is over').conflicts('target'),
+      ),
   ).action(async (text: string | undefined, options: TaskOptions) => {
     const { task: run } = await import('./task.ts')
     process.exitCode = await run(text, options)

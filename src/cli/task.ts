@@ -13,7 +13,7 @@ import { followRun } from './view/follow.ts'
 import { chooseTask } from './view/open-source.ts'
 import type { RunSource } from './view/run-source.ts'
 import { taskMarkdown } from './view/task-report.ts'
-import { findTask, taskExitCode } from './view/task-status.ts'
+import { findTask, isTaskOver, taskExitCode } from './view/task-status.ts'
 import { readTask } from './view/task-view.ts'
 
 export interface TaskOptions extends StateOptions {
@@ -66,7 +66,7 @@ export async function confirm(name: string | undefined, options: TaskOptions): P
 export async function report(name: string | undefined, options: TaskOptions): Promise<number> {
   const { source, run, close } = await chooseTask(name, options)
   try {
-    return await show(source, run, options)
+    return await show(source, run, options, EXIT_CODE.done)
   } finally {
     await close()
   }
@@ -128,12 +128,18 @@ export async function followTask(
   return EXIT_CODE.interrupted
 }
 
-async function show(source: RunSource, id: string, options: TaskOptions): Promise<number> {
+/** Prints the report, and gives the exit code: how the task ended, or that of one that has not. */
+async function show(
+  source: RunSource,
+  id: string,
+  options: TaskOptions,
+  underWay: number = EXIT_CODE.interrupted,
+): Promise<number> {
   const view = await readTask(source, id)
   const agent = findTask(await source.agents(id))
   if (view === undefined || agent === undefined) throw new UsageError(`${id} is no task.`)
   const { stateFolder } = findPlace(options)
   const work = relative(process.cwd(), `${stateFolder}/git/work.git`)
   process.stdout.write(options.json ? `${jsonText(view)}\n` : taskMarkdown(view, work))
-  return taskExitCode(agent)
+  return isTaskOver(agent) || agent.halted ? taskExitCode(agent) : underWay
 }

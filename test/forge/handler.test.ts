@@ -36,7 +36,7 @@ function executorFor(forge: Forge): Executor {
   // Five tries within milliseconds, so that the outage is what takes time here and not the waits.
   const policy = { retryDelayMs: 1, retryDelayMsMax: 2 }
   return new Executor({
-    handlers: { open_pull_request: { ...openPullRequestHandler(forge), policy } },
+    handlers: { open_pull_request: { ...openPullRequestHandler(forge, []), policy } },
     services: { [FORGE_SERVICE]: forgeService(forge) },
     blobs: {} as BlobStore,
     clock: systemClock,
@@ -135,7 +135,7 @@ describe('open_pull_request', () => {
     const { git, repositories, state } = place.world
     const folder = join(state, 'pull-requests')
     const forge = await openLocalForge({ git, repositories, folder })
-    expect(openPullRequestHandler(forge).serviceOf).toBeUndefined()
+    expect(openPullRequestHandler(forge, []).serviceOf).toBeUndefined()
     const head = await work(place.world, 's1')
     const ending = await executorFor(forge).execute(effectOf(draftOf(head)), signal(), false)
     const value = { number: 1, head, state: 'open', url: null }

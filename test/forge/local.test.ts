@@ -72,7 +72,7 @@ describe('the local forge', () => {
         () => false,
         (error) => error instanceof Crash,
       )
-      if (!crashed) expect(atCommand).toBeGreaterThan(8)
+      if (!crashed) expect(atCommand).toBeGreaterThan(5)
       const { mergeCommit } = request
       const forge = await openIn(world)
       const merged = { kind: 'merged', mergeCommit, asTested: true }

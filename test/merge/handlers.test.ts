@@ -1,13 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { AgentId, EffectId, Json } from '../../src/agents/values.ts'
+import type { AgentId, BlobRef, EffectId, Json } from '../../src/agents/values.ts'
 import { openLocalForge } from '../../src/effects/forge/local-forge.ts'
 import { openPullRequestHandler } from '../../src/effects/forge/pull-request-handler.ts'
 import { mergeHandler } from '../../src/effects/merge/merge-handler.ts'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
 import { runTestsHandler } from '../../src/effects/testing/run-tests-handler.ts'
+import { readDiff } from '../../src/effects/workspace/diff.ts'
 import {
   checkpointHandler,
   cleanUpHandler,
@@ -22,6 +23,11 @@ import assert from 'node:assert'
 import { add } from './add.js'
 test('adds', () => assert.equal(add(1, 2), 3))
 `
+
+/** What no message, diff or outcome may hold: one that is known, and one that looks like it. */
+const KNOWN = 'correct-horse-battery'
+const TOKEN = `ghp_${'aB3dE5fG7h'.repeat(4).slice(0, 36)}`
+const SECRETS = [KNOWN]
 
 let world: GitWorld
 let blobFolder: string
@@ -43,13 +49,14 @@ beforeEach(async () => {
     outputBytesMax: 1_000_000,
     secrets: [],
   })
+  const diffOf = (from: string, to: string) => readDiff(git, repositories, { from, to })
   handlers = {
     prepare_workspace: prepareWorkspaceHandler(workspaces, forge),
-    checkpoint: checkpointHandler(workspaces, async () => 'a diff'),
+    checkpoint: checkpointHandler(workspaces, diffOf, SECRETS),
     clean_up: cleanUpHandler(workspaces),
     run_tests: tests,
-    open_pull_request: openPullRequestHandler(forge),
-    merge: mergeHandler({ git, repositories, forge, stateFolder: state, tests }),
+    open_pull_request: openPullRequestHandler(forge, SECRETS),
+    merge: mergeHandler({ git, repositories, forge, stateFolder: state, tests, secrets: SECRETS }),
   }
 })
 
@@ -129,6 +136,57 @@ describe('a story as effects', () => {
       kind: 'gate_failed',
       gate: { code: 'no_command' },
     })
+  })
+
+  test('shows no secret, in whatever it stores or sends', async () => {
+    const text = `const keys = ['${KNOWN}', '${TOKEN}']\n`
+    const first = await handIn('s1', { 'keys.js': `// ${text}` })
+    await carryOut('merge', first)
+    await carryOut('clean_up', S1)
+    const owner = { run: 'r1', story: 's2' }
+    const { folder, branch } = await carryOut('prepare_workspace', {
+      ...owner,
+      target: 'main',
+      base: world.base,
+    })
+    writeFiles(folder as string, { 'keys.js': text, 'new.js': text })
+    const message = `Add ${KNOWN} and ${TOKEN}`
+    const checkpoint = await carryOut('checkpoint', { ...owner, message })
+    const head = checkpoint.head as string
+    const texts = { title: `Use ${KNOWN}`, body: `Use ${TOKEN}` }
+    const draft = { branch: branch as string, head, target: 'main', ...texts }
+    const { number } = await carryOut('open_pull_request', draft)
+    const merge = { ...owner, ...draft, number: number as number, atMs: 1_700_000_000_000 }
+    const conflicted = await carryOut('merge', merge)
+    expect(conflicted).toMatchObject({ kind: 'conflicted', conflicts: [{ path: 'keys.js' }] })
+    const { onto, content } = conflicted as Record<string, string>
+    const base = { base: onto as string, content: content as string }
+    await carryOut('prepare_workspace', { ...owner, target: 'main', ...base })
+    writeFiles(folder as string, { 'keys.js': text })
+    const settled = await carryOut('checkpoint', { ...owner, message })
+    const next = { ...draft, head: settled.head as string }
+    await carryOut('open_pull_request', next)
+    const merged = await carryOut('merge', { ...merge, ...next })
+    expect(merged).toMatchObject({ kind: 'merged' })
+
+    const { work, mirror } = world.repositories
+    const blobs = openBlobFiles(blobFolder)
+    const diff = await blobs.get(checkpoint.diff as unknown as BlobRef)
+    const record = readFileSync(join(world.state, 'pull-requests', `${number}.json`), 'utf8')
+    const shown = [
+      JSON.stringify([conflicted, checkpoint, merged]),
+      Buffer.from(diff).toString(),
+      record,
+      plainGit(work, 'log', '-1', '--format=%B', head),
+      plainGit(mirror, 'log', '-1', '--format=%B', 'main'),
+    ]
+    for (const door of shown) {
+      expect(door).not.toContain(KNOWN)
+      expect(door).not.toContain(TOKEN)
+    }
+    for (const door of shown) expect(door).toContain('[redacted]')
+    // What is in git stays as it was written.
+    expect(plainGit(mirror, 'show', 'main:new.js')).toBe(text.trim())
   })
 
   test.each([

@@ -58,7 +58,9 @@ describe('a merge', () => {
 
   test('has a message without the NUL that git would not take', async () => {
     const head = await work('s1', { 'a.txt': withLine(3, 'mine') })
-    expect(await queue.merge('s1', head, 'what\0 it is')).toMatchObject({ kind: 'merged' })
+    expect(await queue.merge('s1', head, { body: 'what\0 it is' })).toMatchObject({
+      kind: 'merged',
+    })
     const body = plainGit(world.repositories.mirror, 'log', '-1', '--format=%b', 'main')
     expect(body).toContain('what it is')
   })
@@ -107,10 +109,51 @@ describe('a merge', () => {
     expect(mainLog()).toEqual(['Story s1', 'init'])
   })
 
+  test('of a story that is on the target already is none, whatever its workspace has since', async () => {
+    const head = await work('s1', { 'new.txt': 'x' })
+    const first = await queue.merge('s1', head)
+    if (first.kind !== 'merged') throw new Error(first.kind)
+    const more = await work('s1', { 'new.txt': 'more' })
+    expect(await queue.merge('s1', more)).toEqual({
+      kind: 'already_merged',
+      commit: first.commit,
+      head,
+    })
+    expect(mainLog()).toEqual(['Story s1', 'init'])
+    expect(branches()).toBe('')
+  })
+
+  test('of a head that stands on the story’s own merge is a further delivery', async () => {
+    const head = await work('s1', { 'new.txt': 'x' })
+    const first = await queue.merge('s1', head)
+    if (first.kind !== 'merged') throw new Error(first.kind)
+    const more = await work('s1', { 'new.txt': 'more' }, first.commit)
+    expect(await queue.merge('s1', more)).toMatchObject({ kind: 'merged', onto: first.commit })
+  })
+
+  test('asked for at the beginning of time is one like any other', async () => {
+    const head = await work('s1', { 'new.txt': 'x' })
+    expect(await queue.merge('s1', head, { atMs: 0 })).toMatchObject({ kind: 'merged' })
+    const date = plainGit(world.repositories.mirror, 'log', '-1', '--format=%ct', 'main')
+    expect(date).toBe('0')
+  })
+
+  test('takes the reviewed commit, whatever git was told to read in its place', async () => {
+    const head = await work('s1', { 'a.txt': withLine(3, 'reviewed') })
+    const other = await work('s2', { 'a.txt': withLine(3, 'slipped in') })
+    plainGit(world.repositories.work, 'replace', head, other)
+    expect(await queue.merge('s1', head)).toMatchObject({ kind: 'merged' })
+    const text = plainGit(world.repositories.mirror, 'show', 'main:a.txt')
+    expect(text).toContain('reviewed')
+    expect(text).not.toContain('slipped in')
+  })
+
   test('says nothing about another story, whatever its text says', async () => {
     const other = 'a'.repeat(40)
     const head = await work('s1', { 'new.txt': 'x' })
-    await queue.merge('s1', head, `Slipway-Head: ${other}\n slipway-head : ${other}`)
+    await queue.merge('s1', head, {
+      body: `Slipway-Head: ${other}\n slipway-head : ${other}`,
+    })
     const trailers = plainGit(
       world.repositories.mirror,
       'log',
@@ -245,6 +288,11 @@ describe('a conflict', () => {
     const places = conflicts.flatMap(({ hunks, hunksLeftOut }) => [hunks.length, hunksLeftOut])
     expect(places.reduce((sum, count) => sum + count, further.hunks)).toBe(600)
     expect(JSON.stringify(outcome).length).toBeLessThan(120_000)
+    // Handed in as it is, every one of them is told again.
+    const again = await queue.merge('s2', await queue.mend('s2', outcome, () => {}))
+    if (again.kind !== 'conflicted') throw new Error(again.kind)
+    expect(again.conflicts.length + again.further.paths.length).toBe(300)
+    expect(JSON.stringify(again).length).toBeLessThan(120_000)
   }, 60_000)
 
   test('of one hunk that is larger than an outcome shows how each side begins', async () => {

@@ -117,6 +117,7 @@ test('the second Ctrl-C stops at once, and the run goes on elsewhere', async () 
 
 test.each([
   [['run', 'nothing.md'], /no such file/],
+  [['run', 'src'], /it is a folder/],
   [['run', '../spec.md', '--target', 'nowhere'], /no branch nowhere/],
   [['status', 'nothing'], /no journal|no run/i],
   [['answer', 'x'], /no journal|Nothing is asked/i],

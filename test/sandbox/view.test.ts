@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   mkdirSync,
@@ -37,7 +38,10 @@ async function subjectIn(stateFolder: string, toolFolders: readonly string[] = [
 }
 
 test.runIf(uid === 0)('a state folder below a folder that is seen is hidden', async () => {
-  const subject = await subjectIn(mkdtempSync('/opt/slipway-test-'))
+  const stateFolder = mkdtempSync('/opt/slipway-test-')
+  // Not as a private folder of /opt, which is hidden in any case.
+  chmodSync(stateFolder, 0o755)
+  const subject = await subjectIn(stateFolder)
   writeFileSync(join(subject.stateFolder, 'journal.db'), 'private')
   await inSandbox(subject, {}, async ({ sh, workspace }) => {
     const { stdout } = await sh(`ls ${subject.stateFolder}; ls /opt | grep -c slipway-test`)
@@ -46,6 +50,42 @@ test.runIf(uid === 0)('a state folder below a folder that is seen is hidden', as
     expect((await sh('echo x > file.txt')).exitCode).toBe(0)
     expect(readFileSync(join(workspace, 'file.txt'), 'utf8')).toBe('x\n')
   })
+})
+
+test.runIf(uid === 0)('what root alone may read is not seen, also where people put things', () => {
+  // In a mount namespace of its own, since these folders are everybody's.
+  const code = `
+    import { openProcesses } from './src/effects/process/processes.ts'
+    import { openBubblewrap } from './src/effects/sandbox/bubblewrap.ts'
+    const [stateFolder] = process.argv.slice(1)
+    const processes = openProcesses(stateFolder)
+    const isolation = await openBubblewrap(processes, { stateFolder, toolFolders: ['/opt/tool'] })
+    const sandbox = await isolation.open({ workspace: '/opt/open/work', access: 'write' })
+    const script = 'cat own /opt/app/key /opt/open/key /usr/local/etc/key /opt/tool/notes; ' +
+      'cat /opt/open/text; /opt/tool/greet; /opt/open/run'
+    const limits = { timeoutMs: 10_000, outputBytesMax: 10_000 }
+    const { stdout } = await sandbox.run({ argv: ['sh', '-c', script], ...limits })
+    process.stdout.write(stdout)
+    await sandbox.close()
+    await processes.close()`
+  const own = '/opt/open /usr/local/etc'
+  const script = `set -e
+    mount -t tmpfs none /opt
+    mount -t tmpfs none /usr/local/etc
+    mkdir -m 700 /opt/app /opt/tool
+    mkdir -p /opt/open/work
+    (umask 077; echo mine > /opt/open/work/own)
+    for folder in /opt/app ${own}; do echo secret > $folder/key; chmod 600 $folder/key; done
+    echo public > /opt/open/text
+    echo wanted > /opt/tool/notes
+    printf '#!/bin/sh\necho $0\n' | tee /opt/tool/greet > /opt/open/run
+    chmod 700 /opt/tool/greet /opt/open/run
+    exec "$0" --import tsx --input-type=module --eval "$@"`
+  const stateFolder = makeFolder(uid)
+  const argv = ['--mount', 'sh', '-c', script, process.execPath, code, stateFolder]
+  const { stdout, stderr } = spawnSync('unshare', argv, { encoding: 'utf8' })
+  rmSync(stateFolder, { recursive: true })
+  expect(stdout, stderr).toBe('mine\nwanted\npublic\n/opt/tool/greet\n/opt/open/run\n')
 })
 
 test('tools outside the system are found, and cannot be changed', async () => {

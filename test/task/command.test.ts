@@ -123,6 +123,8 @@ test('in the foreground the first Ctrl-C drains a task, and the second keeps it 
   expect(await ended).toBe(130)
   await user.play(PLAIN, CONFIG)
   const [, id = ''] = /slipway resume (\S+)/.exec(said()) ?? []
+  // Nobody is at work on it, and to look at it is no failure.
+  expect((await user.slipway('task', 'report', id)).code).toBe(0)
   expect((await user.slipway('resume', id)).code).toBe(0)
   await until(async () => (await stateOf(id)).outcome === 'approved')
 }, 120_000)
@@ -133,6 +135,9 @@ test('a stop ends a task, its processes and its second run', async () => {
   const args = ['task', TASK, '--mode', 'implementation', '--detach', '--json']
   const { task } = JSON.parse((await user.slipway(...args)).stdout)
   await until(async () => countIn(user.state) > 2)
+  expect((await user.slipway('task', 'report', task)).code).toBe(0)
+  const { stdout: board } = await user.slipway('status', task)
+  expect(board).toMatch(/^\S+ {2}running {2}implementation, round 1, in build {2}\$/)
   const same = await user.slipway('task', TASK)
   expect(same.code).toBe(2)
   expect(same.stderr).toContain(`under way as ${task}`)
@@ -151,6 +156,30 @@ test('a stop ends a task, its processes and its second run', async () => {
   user.killEngine()
   expect(await stateOf(task)).toMatchObject({ outcome: 'canceled' })
 }, 120_000)
+
+test('what is over stays over, and every command says so', async () => {
+  await user.play(DISCUSSION, { ...CONFIG, revisions: { coordinator: '1' } })
+  const proposed = await user.slipway('task', TASK, '--json')
+  expect(proposed.code).toBe(3)
+  const { task, machine, outcome } = JSON.parse(proposed.stdout)
+  expect({ machine, outcome }).toEqual({
+    machine: 'coordinator@1',
+    outcome: 'await_operator_confirm',
+  })
+  const say = async (...args: string[]) => {
+    const { code, stdout, stderr } = await user.slipway(...args)
+    return `${code} ${stdout}${stderr}`
+  }
+  expect(await say('status', task)).toContain('waiting  proposal, round 1, await_operator_confirm')
+  expect(await say('resume', task)).toMatch(/^2 .*slipway confirm/)
+  expect(await say('evidence', task)).toMatch(/^2 .*slipway task report/)
+  expect(await say('stop', task)).toMatch(/^0 .*the task is given up/)
+  expect(await say('stop', task)).toMatch(/^0 .*is over \(canceled\): there is nothing to stop/)
+  expect(await say('pause', task)).toMatch(/^0 .*is over \(canceled\): there is nothing to pause/)
+  expect(await say('resume', task)).toMatch(/^2 .*is over: canceled.*slipway task --follow-up/)
+  expect(await say('status', task)).toContain('stopped  proposal, round 1, canceled')
+  expect(await say('stop', '--help')).toContain('a task is given up')
+}, 60_000)
 
 /** How many processes work below a folder. */
 function countIn(folder: string): number {
@@ -197,6 +226,7 @@ test.each([
   [['task', 'x', '--mode', 'dreaming'], /Allowed choices/],
   [['task', 'x', '--follow-up', 'nothing'], /no journal|no run/i],
   [['task', 'x', '--target', 'nowhere'], /no branch nowhere/],
+  [['task', 'x', '--follow-up', 'y', '--target', 'main'], /cannot be used with option '--target/],
   [['confirm'], /no journal|no task/i],
   [['task', 'report'], /no journal|no task/i],
 ])(

@@ -58,7 +58,7 @@ export function coverage() {
       taken: machine.transitions.length - missing.length,
       percent: (100 * (machine.transitions.length - missing.length)) / machine.transitions.length,
       outcomes: `${due.filter((each) => outcomes.has(each)).length} of ${due.length}`,
-      aborted: [...(wild.get('aborted_by_operator') ?? [])].join(' '),
+      aborted: [...(wild.get('aborted_by_operator') ?? [])].sort(),
       missing: missing.map(({ from, event, to }) => `${from} ${event} ${to}`),
       missingOutcomes: due.filter((each) => !outcomes.has(each)),
       historical: [...outcomes].filter((each) => HISTORICAL[machine.name]?.includes(each)),

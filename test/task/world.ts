@@ -49,6 +49,8 @@ export interface TaskWorldSettings {
   /** Whether the services answer when they are asked. */
   readonly isUp?: () => boolean
   readonly suspensionMs?: number
+  /** Stops the task at the moment when it comes into that state, also if it is left at once. */
+  readonly abortsIn?: string
   readonly forge?: (local: Forge) => Forge
   /** Another brain in the place of the script, for one of the three. */
   readonly brains?: Readonly<Partial<Record<'coder' | 'reviewer' | 'tester', Brain>>>
@@ -161,6 +163,9 @@ function listening(who: string, brain: Brain, told: Told[]): Brain {
   }
 }
 
+/** Every row is a commit of its own. */
+const STEPWISE = { restartsMax: 5, restartWindowMs: 60_000, rowsPerTurnMax: 1 }
+
 function openPart(git: GitWorld, settings: TaskWorldSettings, told: Told[]): Promise<Team> {
   const { forge, isUp, suspensionMs = 900_000 } = settings
   const isolate = settings.isolation === 'bubblewrap' ? openBubblewrap : openUnconfined
@@ -184,6 +189,7 @@ function openPart(git: GitWorld, settings: TaskWorldSettings, told: Told[]): Pro
     secrets: [],
     thinkAttemptsMax: 2,
     suspension: { probeIntervalMs: 20, timeoutMs: suspensionMs },
+    ...(settings.abortsIn && { restarts: STEPWISE }),
     ...(forge && { openForge: async (parts) => forge(await openLocalForge(parts)) }),
   })
 }
@@ -195,8 +201,9 @@ export async function openTaskWorld(given: TaskWorldSettings): Promise<TaskWorld
   const told: Told[] = []
   let settings = given
   let team = await openPart(git, settings, told)
-  await startTask(team, startOf(git, settings))
   const watching = watch(() => team)
+  if (given.abortsIn !== undefined) onceIn(given.abortsIn, team, () => void watching.abort())
+  await startTask(team, startOf(git, settings))
   return {
     git,
     told,
@@ -213,6 +220,17 @@ export async function openTaskWorld(given: TaskWorldSettings): Promise<TaskWorld
       await git.close()
       if (faults.length > 0) throw new Error(faults.join('\n'))
     },
+  }
+}
+
+/** Does something once a state is stored, and before anything else is handled. */
+function onceIn(state: string, { journal }: Team, act: () => void): void {
+  const commit = journal.commit.bind(journal)
+  journal.commit = async (batch) => {
+    await commit(batch)
+    if (!batch.agents.some((agent) => agent.state === state)) return
+    journal.commit = commit
+    act()
   }
 }
 

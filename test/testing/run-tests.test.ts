@@ -75,6 +75,45 @@ describe.concurrent('node:test', () => {
       { 'package.json': npm('node --test'), 'sum.test.js': 'exports.nothing = 1' },
       { verdict: 'no_tests', code: 'none_executed', commands: [{ exitCode: 0 }] },
     ],
+    ...['my dir/a.test.js', 'a b.test.mjs', 'packages/a/test/c d.js'].map(
+      (name): [string, Files, object] => [
+        `of a file without tests that is ${name}`,
+        { 'package.json': npm('node --test'), [name]: '' },
+        { verdict: 'no_tests', code: 'none_executed' },
+      ],
+    ),
+    [
+      'of a file without tests, in a folder that the script goes to',
+      { 'package.json': npm('cd sub && node --test'), 'sub/sum.test.js': '' },
+      { verdict: 'no_tests', code: 'none_executed' },
+    ],
+    [
+      'of a file without tests that has another ending',
+      { 'package.json': npm('node --test check.cjs.txt'), 'check.cjs.txt': '' },
+      { verdict: 'no_tests', code: 'none_executed' },
+    ],
+    ...['Node.js', 'parser.ts', 'some.test.js'].map((name): [string, Files, object] => [
+      `of a test that is called ${name}`,
+      {
+        'package.json': npm('node --test'),
+        'src/parser.ts': '',
+        'sum.js': SUM,
+        'sum.test.js': nodeTest(`test(${JSON.stringify(name)}, () => {})`),
+      },
+      { verdict: 'passed', counts: counts(1, 0) },
+    ]),
+    [
+      'of a suite that is called like a file',
+      {
+        'package.json': npm('node --test'),
+        'parser.ts': '',
+        'sum.js': SUM,
+        'sum.test.js': nodeTest(
+          "require('node:test').describe('parser.ts', () => { test('reads', () => {}) })",
+        ),
+      },
+      { verdict: 'passed', counts: counts(1, 0) },
+    ],
     [
       'of tests that are all skipped',
       {

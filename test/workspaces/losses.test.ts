@@ -21,7 +21,7 @@ import { openWorkspaces } from '../../src/effects/workspace/workspaces.ts'
 import { contentOf, type GitWorld, openGitWorld, plainGit as sh, writeFiles } from '../git/world.ts'
 
 const S1 = { run: 'r1', story: 's1' }
-const NOTHING_DONE = { removed: [], kept: [], missing: [], failed: [] }
+const NOTHING_DONE = { removed: [], kept: [], missing: [], mended: [], failed: [] }
 
 let world: GitWorld
 let folder: string
@@ -127,6 +127,7 @@ describe('nothing is touched outside the workspace', () => {
   function checkpointWhile(change: () => () => void): Promise<Checkpoint> {
     let last: Promise<unknown> = Promise.resolve()
     const changing: Git = {
+      ...world.git,
       run(args, options) {
         const isAdd = args.includes('add') && options?.workTree === folder
         const next = last.then(async () => {
@@ -256,6 +257,7 @@ describe('a lost workspace comes back as it was', () => {
     writeFiles(folder, { 'i/f': 'changed' })
     let seen = 0
     const ended: Git = {
+      ...world.git,
       async run(args, options) {
         if (args.includes(command)) seen += 1
         if (seen >= number) throw new Error('ended')
@@ -337,6 +339,7 @@ describe('what cannot be stored or restored', () => {
     const refs = () => sh(world.repositories.work, 'for-each-ref')
     const before = refs()
     const broken: Git = {
+      ...world.git,
       run: (args, options) =>
         options?.workTree === `${folder}+new`
           ? Promise.reject(new Error('no room'))

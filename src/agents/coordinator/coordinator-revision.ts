@@ -5,6 +5,9 @@ import type { Outcome } from './protocol.ts'
 /** How a provider can be lost, by the names of revision 2. */
 type Loss = 'provider_network_error' | 'provider_timeout' | 'provider_auth_error'
 
+/** The service whose loss ended something: a provider, or the forge. */
+export type Cause = Loss | 'forge_lost' | 'forge_refused'
+
 /** Where the two revisions of the coordinator part ways. Whatever is not here is the same in both. */
 export interface CoordinatorRevision {
   readonly machine: typeof coordinator1 | typeof coordinator2
@@ -34,4 +37,17 @@ const LOSSES: Readonly<Record<string, Loss>> = {
 /** The loss that a failure's kind stands for. Words in a message decide nothing. */
 export function lossOf(kind: string): Loss | undefined {
   return Object.hasOwn(LOSSES, kind) ? LOSSES[kind] : undefined
+}
+
+const FORGE_CAUSES: Readonly<Record<string, Cause>> = {
+  network: 'forge_lost',
+  server_error: 'forge_lost',
+  rate_limited: 'forge_lost',
+  timeout: 'forge_lost',
+  unauthorized: 'forge_refused',
+}
+
+/** The same for what a forge answers; undefined where it was there, and did not do it. */
+export function forgeCauseOf(code: string): Cause | undefined {
+  return Object.hasOwn(FORGE_CAUSES, code) ? FORGE_CAUSES[code] : undefined
 }

@@ -11,7 +11,7 @@ import { bounded, fieldOf } from '../team/coder-work.ts'
 import { joined } from '../team/decisions.ts'
 import { continueThinking, type ThinkingStep } from '../thinking/thinking.ts'
 import type { Json } from '../values.ts'
-import { COORDINATOR_REVISIONS, lossOf } from './coordinator-revision.ts'
+import { type Cause, COORDINATOR_REVISIONS, forgeCauseOf, lossOf } from './coordinator-revision.ts'
 import {
   build,
   commit,
@@ -110,8 +110,8 @@ function takeConfirmation(c: TaskCase): Decision {
 }
 
 function again(c: TaskCase, changed: Partial<TaskWork>): Decision {
-  const over = { outcome: null, why: null, isSpent: null, delivery: null, [OUTAGE]: null }
-  const set = { ...asTaskData(changed), ...over }
+  const over = { outcome: null, why: null, isSpent: null, cause: null, delivery: null }
+  const set = { ...asTaskData(changed), ...over, [OUTAGE]: null }
   const move = { event: 'task_followup_received', to: 'intake' } as const
   return intake(c, c.work.settings, { move, set })
 }
@@ -139,13 +139,19 @@ function takeOutcome(c: TaskCase, { kind, result }: FinishedEffect): Decision {
 }
 
 function deliveryOf(result: FinishedEffect['result']): Delivery {
-  if (!result.ok) return { error: result.error.message }
+  if (!result.ok) {
+    return { error: result.error.message, cause: forgeCauseOf(result.error.code) ?? null }
+  }
   const url = fieldOf(result.value, 'url') as string | null
   return { number: Number(fieldOf(result.value, 'number')), url }
 }
 
 function setUp(c: TaskCase, result: FinishedEffect['result']): Decision {
-  if (!result.ok) return giveUp(c, {}, `there is no workspace: ${result.error.message}`, false)
+  if (!result.ok) {
+    const cause = forgeCauseOf(result.error.code)
+    const what = cause === undefined ? 'there is no workspace' : 'the forge'
+    return giveUp(c, {}, `${what}: ${result.error.message}`, { cause })
+  }
   const set = { place: result.value, awaits: null }
   return joined({ set }, c.work.mode === 'proposal' ? propose(c) : confirm(c))
 }
@@ -158,21 +164,26 @@ function afterThinking(c: TaskCase, event: AgentEvent, step: ThinkingStep): Deci
     case 'ended':
       return takeEnding(c, decision, step.tool, step.input)
     case 'spent': {
-      if (typeof step.what === 'string') return notAnswered(c, decision, `${step.what} are spent`)
+      if (typeof step.what === 'string') return notAnswered(c, decision, SPENT[step.what], true)
       const { scope, what } = step.what
-      return giveUp(c, decision, `the budget is spent: ${scope} ${what}`, true)
+      return giveUp(c, decision, `the budget is spent: ${scope} ${what}`, { isSpent: true })
     }
     case 'failed': {
-      if (step.code === 'refused') return notAnswered(c, decision, `refused: ${step.message}`)
+      if (step.code === 'refused') {
+        return notAnswered(c, decision, `refused: ${step.message}`, false)
+      }
       const { code, message } = step
       // A tool that took too long is no provider that did.
       const isProvider = finishedEffect(event)?.kind === 'think'
       return isProvider
         ? loseProvider(c, decision, { code, message, tries: 1 })
-        : giveUp(c, decision, `${code}: ${message}`, false)
+        : giveUp(c, decision, `${code}: ${message}`)
     }
   }
 }
+
+/** What was used up, in words. */
+const SPENT = { turns: 'the turns are spent', context: 'the context window is full' } as const
 
 function takeEnding(c: TaskCase, decision: Decision, tool: string, input: Json): Decision {
   switch (tool) {
@@ -190,13 +201,13 @@ function takeEnding(c: TaskCase, decision: Decision, tool: string, input: Json):
       return runPlan(c, decision, input)
     default: {
       const why = `the coder is blocked: ${fieldOf(input, 'reason')}`
-      return giveUp(c, decision, why, false)
+      return giveUp(c, decision, why)
     }
   }
 }
 
 /** Somebody did not answer, or not in the required form. It never counts as a yes. */
-function notAnswered(c: TaskCase, decision: Decision, why: string): Decision {
+function notAnswered(c: TaskCase, decision: Decision, why: string, isSpent: boolean): Decision {
   const { agent, work } = c
   const said = work.malformed > 0 ? `${work.malformed} answers were not in the required form` : why
   const retry = { count: work.malformed, reason: bounded(said, 500) }
@@ -208,7 +219,7 @@ function notAnswered(c: TaskCase, decision: Decision, why: string): Decision {
     const mustFix = `No test commands were named for this change (${said}). Make it plain how the change is tested: tests that the repository's own command runs.`
     return iterate(c, decision, 'tester_schema_invalid', mustFix, {}, retry)
   }
-  return giveUp(c, decision, `nobody answered in ${agent.state}: ${why}`, true)
+  return giveUp(c, decision, `nobody answered in ${agent.state}: ${why}`, { isSpent })
 }
 
 interface Lost {
@@ -220,8 +231,8 @@ interface Lost {
 /** A provider that is lost for good ends the task, by a row of its own where there is one. */
 function loseProvider(c: TaskCase, decision: Decision, { code, message, tries }: Lost): Decision {
   const why = `${code}: ${message}`
-  const loss = c.rules.knowsLosses ? lossOf(code) : undefined
-  if (loss === undefined) return giveUp(c, decision, why, false)
+  const loss = lossOf(code)
+  if (loss === undefined || !c.rules.knowsLosses) return giveUp(c, decision, why, { cause: loss })
   const retry = { count: tries, reason: why }
   return finalize(c, decision, loss, { outcome: loss, why, retry })
 }
@@ -231,18 +242,22 @@ function endSuspension(c: TaskCase): Decision {
   if (c.agent.state !== 'ERROR') return { reason: 'it went on already' }
   const { reason = '', tries = 1 } = (c.agent.data[OUTAGE] ?? {}) as unknown as Partial<Outage>
   const [code = '', ...rest] = reason.split(': ')
+  // Besides thinking, nothing but the forge needs a service.
+  if (c.work.awaits !== null) return loseForge(c, reason, forgeCauseOf(code) ?? 'forge_lost')
   const known = lossOf(code) === undefined ? 'network' : code
-  const lost = loseProvider(c, abandoned(c), {
+  return loseProvider(c, abandoned(c), {
     code: known,
     message: rest.length === 0 ? reason : rest.join(': '),
     tries,
   })
-  return c.work.outcome === null ? lost : keepOutcome(c, lost)
 }
 
 /** What was approved stays approved, though the forge could not be told. */
-function keepOutcome(c: TaskCase, lost: Decision): Decision {
+function loseForge(c: TaskCase, reason: string, cause: Cause): Decision {
   const { outcome, why, isSpent } = c.work
-  const delivery = { error: lost.reason ?? 'the forge did not answer' }
-  return joined(lost, { set: asTaskData({ outcome, why, isSpent, delivery }) })
+  const lost = giveUp(c, abandoned(c), `the forge: ${reason}`, { cause })
+  if (outcome === null) return lost
+  const delivery = { error: reason, cause }
+  const set = asTaskData({ outcome, why, isSpent, cause: null, delivery })
+  return joined(lost, { set, reason: bounded(`${outcome}, but not handed in: ${reason}`, 500) })
 }

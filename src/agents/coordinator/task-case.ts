@@ -6,7 +6,7 @@ import { joined } from '../team/decisions.ts'
 import type { Assignment } from '../thinking/assignment.ts'
 import { abandonThinking, beginThinking } from '../thinking/thinking.ts'
 import type { BlobRef, JsonObject } from '../values.ts'
-import type { CoordinatorRevision } from './coordinator-revision.ts'
+import type { Cause, CoordinatorRevision } from './coordinator-revision.ts'
 import { type Outcome, TASK_STORY, type TaskRole } from './protocol.ts'
 import { asRound, asTaskData, type Round, roundOf, type TaskWork } from './task-work.ts'
 
@@ -69,7 +69,7 @@ function turnsOf({ work }: TaskCase, task: string): number {
   const { planningTurns, codingTurns, fixingTurns, reviewTurns } = work.settings.limits
   if (task === 'coordinator/propose') return planningTurns
   if (task !== 'coordinator/build') return reviewTurns
-  return work.mustFix === '' ? codingTurns : fixingTurns
+  return work.tries === 0 ? codingTurns : fixingTurns
 }
 
 /** Has something done besides thinking, and waits for its outcome. */
@@ -125,7 +125,9 @@ export function endRound(c: TaskCase, cameTo: string, changed: Partial<Round> = 
 interface Ending {
   readonly outcome: Outcome
   readonly why: string
+  /** Whether a bound was reached. */
   readonly isSpent?: boolean
+  readonly cause?: Cause | undefined
   readonly retry?: Decision['retry']
 }
 
@@ -134,10 +136,11 @@ export function finalize(
   c: TaskCase,
   decision: Decision,
   event: Extract<TaskMove, { to: 'finalize' }>['event'],
-  { outcome, why, isSpent = false, retry }: Ending,
+  { outcome, why, isSpent = false, cause, retry }: Ending,
 ): Decision {
   const { settings } = c.work
-  const given = asTaskData({ outcome, why: bounded(why, 4_000), isSpent, awaits: null })
+  const told = { outcome, why: bounded(why, 4_000), isSpent, cause: cause ?? null }
+  const given = asTaskData({ ...told, awaits: null })
   const over = endRound(c, outcome)
   const leaving = { kind: 'leave_workspace', input: { run: settings.run, story: TASK_STORY } }
   return {
@@ -151,9 +154,14 @@ export function finalize(
 }
 
 /** Nothing leads on from here: what there is stays, on its branch. */
-export function giveUp(c: TaskCase, decision: Decision, why: string, isSpent: boolean): Decision {
+export function giveUp(
+  c: TaskCase,
+  decision: Decision,
+  why: string,
+  more: Pick<Ending, 'isSpent' | 'cause'> = {},
+): Decision {
   const outcome = 'max_iterations_reached'
-  return finalize(c, decision, 'max_iterations_reached', { outcome, why, isSpent })
+  return finalize(c, decision, 'max_iterations_reached', { outcome, why, ...more })
 }
 
 /** The end of whatever is under way, because the state is left for another reason. */

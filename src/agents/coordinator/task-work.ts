@@ -1,5 +1,6 @@
 import type { AgentView } from '../role.ts'
 import type { BlobRef, EffectId, JsonObject } from '../values.ts'
+import type { Cause } from './coordinator-revision.ts'
 import type { Outcome, TaskMode, TaskSettings } from './protocol.ts'
 
 /** What a coordinator knows about its task, in its data. */
@@ -23,6 +24,8 @@ export interface TaskWork {
   /** How the repository is tested by its own account, and what that came to on this commit. */
   readonly known: readonly KnownCommand[]
   readonly ownTests: string
+  /** The last commit that those tests failed on, and how: nothing later makes a pass of it. */
+  readonly red: Red | null
   /** What the next round is to put right; empty where nothing is. */
   readonly mustFix: string
   /** The fingerprint of the last tests that failed, and how often they did in that way. */
@@ -37,15 +40,20 @@ export interface TaskWork {
   readonly why: string
   /** Whether a bound was reached; otherwise nothing could be done about it. */
   readonly isSpent: boolean
+  /** The service that was lost, where the outcome does not name it. */
+  readonly cause: Cause | null
   readonly delivery: Delivery | null
 }
+
+/** A run of the repository's own tests that failed. */
+type Red = { readonly head: string; readonly fingerprint: string; readonly text: string }
 
 export type KnownCommand = { readonly argv: readonly string[]; readonly cwd?: string }
 
 /** Where the work was handed in. */
 export type Delivery =
   | { readonly number: number; readonly url: string | null }
-  | { readonly error: string }
+  | { readonly error: string; readonly cause: Cause | null }
 
 /** One time round the table, as it is told to people. */
 export type Round = {
@@ -99,6 +107,7 @@ const NOTHING: Omit<TaskWork, 'settings'> = {
   diff: null,
   known: [],
   ownTests: '',
+  red: null,
   mustFix: '',
   failure: null,
   sameFailures: 0,
@@ -107,6 +116,7 @@ const NOTHING: Omit<TaskWork, 'settings'> = {
   outcome: null,
   why: '',
   isSpent: false,
+  cause: null,
   delivery: null,
 }
 

@@ -80,6 +80,36 @@ test('a merge whose tree was tested only afterwards is told with what the tests 
   expect(response?.feedback).toContain('tests failed')
 })
 
+test('a merge says which files of a conflict are as git had left them', () => {
+  const queue = live()
+  queue.want('1')
+  const merged = { kind: 'merged', commit: 'c', asTested: true, asLeft: ['logo.png', 'b.bin'] }
+  const [response] = told(queue.finish(outcome(merged)))
+  expect(response).toMatchObject({ status: 'APPROVED', merged: 'c' })
+  expect(response?.feedback).toMatch(/as git had left them.*: logo\.png, b\.bin$/)
+})
+
+test('a story that is on the target already is merged, and what came since is said to be not', () => {
+  const queue = live()
+  queue.want('1')
+  const [response] = told(queue.finish(outcome({ kind: 'already_merged', commit: 'c', head: 'h' })))
+  expect(response).toMatchObject({ status: 'APPROVED', merged: 'c' })
+  expect(response?.feedback).toContain('from the head h')
+})
+
+test('a conflict that was not settled is told with what to do about it', () => {
+  const queue = live()
+  queue.want('1')
+  const conflict = {
+    path: 'logo.png',
+    kind: 'unsettled',
+    message: 'It was handed in so.',
+    hunks: [],
+  }
+  const [response] = told(queue.finish(outcome({ kind: 'conflicted', conflicts: [conflict] })))
+  expect(response?.conflict?.text).toContain('logo.png: unsettled. It was handed in so.')
+})
+
 test('a conflict names every file, and counts what it does not show', () => {
   const hunk = { line: 1, target: 'x'.repeat(1_000), base: '', story: 'y'.repeat(1_000) }
   const conflicts = Array.from({ length: 100 }, (_, i) => ({

@@ -99,6 +99,11 @@ function describe(request: string, outcome: Json): ResponseMessage {
   switch (text('kind')) {
     case 'merged':
       return { request, status: 'APPROVED', feedback: remarkOn(outcome), merged: text('commit') }
+    case 'already_merged': {
+      const commit = text('commit')
+      const feedback = `The story is on the target already, as ${commit}, from the head ${text('head')}. What was handed in since was not merged.`
+      return { request, status: 'APPROVED', feedback, merged: commit }
+    }
     case 'conflicted': {
       const conflict = { text: describeConflicts(outcome), content: text('content'), base }
       return { request, status: 'NEEDS_CHANGES', feedback: 'conflicts with the target', conflict }
@@ -116,11 +121,20 @@ function describe(request: string, outcome: Json): ResponseMessage {
   }
 }
 
-/** What is to be said of a merge whose tree was tested only when it was the target already. */
+/** What is to be said of a merge besides that it happened. */
 function remarkOn(outcome: Json): string {
-  if (fieldOf(outcome, 'asTested') !== false) return ''
+  const asLeft = (fieldOf(outcome, 'asLeft') ?? []) as readonly string[]
   const tests = describeRun(fieldOf(outcome, 'gate')).text
-  return bounded(`The target moved while this was merged; tested afterwards:\n${tests}`)
+  const remarks = [
+    ...(asLeft.length > 0
+      ? [`Handed in twice as git had left them in a conflict, and merged so: ${asLeft.join(', ')}`]
+      : []),
+    // Its tree was tested only when it was the target already.
+    ...(fieldOf(outcome, 'asTested') === false
+      ? [`The target moved while this was merged; tested afterwards:\n${tests}`]
+      : []),
+  ]
+  return bounded(remarks.join('\n'))
 }
 
 /** Names every file that conflicts, then shows as many hunks as fit and counts the others. */

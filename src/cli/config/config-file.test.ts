@@ -86,7 +86,7 @@ describe('a problem has its place, its key and the fix', () => {
     ],
     [
       'isolation:\n  hosts: ["a b"]\n',
-      'c.yaml:2:11: isolation.hosts[0]: has to be the name of a host, such as registry.example.org or *.example.org',
+      'c.yaml:2:11: isolation.hosts[0]: has to be the name of a host, such as registry.example.org, *.example.org or registry.example.org:8443',
     ],
     [
       'isolation:\n  toolFolders: [../x]\n',

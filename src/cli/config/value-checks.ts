@@ -135,7 +135,7 @@ function hostProblem(value: string): string | undefined {
     parseHosts([value])
     return undefined
   } catch {
-    return 'has to be the name of a host, such as registry.example.org or *.example.org'
+    return 'has to be the name of a host, such as registry.example.org, *.example.org or registry.example.org:8443'
   }
 }
 

@@ -73,7 +73,10 @@ export async function demo({ json }: DemoOptions): Promise<number> {
       signal: interrupted.signal,
       onView: answerWhenDue(team, talk),
     })
-    if (interrupted.signal.aborted) return EXIT_CODE.interrupted
+    if (interrupted.signal.aborted) {
+      talk.write(`The demo was left before its end. What it made is in ${repository}\n`)
+      return EXIT_CODE.interrupted
+    }
     return await report(team, view, repository, json ?? false)
   } finally {
     process.off('SIGINT', interrupt)

@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync } from 'node:fs'
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import {
   createServer,
   type IncomingMessage,
@@ -100,7 +100,7 @@ export async function serveControl(
   await listen(server, socket)
   await chmod(socket, 0o600)
   const address = JSON.stringify({ socket, pid: process.pid, grounds } satisfies Address)
-  await writeFile(join(stateFolder, ADDRESS_FILE), address, { mode: 0o600 })
+  await writeAddress(stateFolder, address)
   return {
     async close() {
       await endServer(server)
@@ -131,7 +131,7 @@ function socketPathFor(stateFolder: string): string {
 
 /** What an engine left that was killed; behind the journal's lock nobody else listens there. */
 async function removeLeftSocket(stateFolder: string): Promise<void> {
-  const left = await readAddress(stateFolder).catch(() => undefined)
+  const left = await readAddress(stateFolder)
   if (left !== undefined) await removeSocket(left.socket)
 }
 
@@ -185,8 +185,18 @@ function reply(response: ServerResponse, status: number, message: string, name =
 
 /** Where an engine of a state folder says that it is. */
 export async function readAddress(stateFolder: string): Promise<Address | undefined> {
-  const address = await readFile(join(stateFolder, ADDRESS_FILE), 'utf8').catch(() => undefined)
-  return address === undefined ? undefined : JSON.parse(address)
+  try {
+    return JSON.parse(await readFile(join(stateFolder, ADDRESS_FILE), 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** As a whole or not at all: others look for it all the time. */
+async function writeAddress(stateFolder: string, address: string): Promise<void> {
+  const file = join(stateFolder, ADDRESS_FILE)
+  await writeFile(`${file}.new`, address, { mode: 0o600 })
+  await rename(`${file}.new`, file)
 }
 
 /** The engine of a state folder, if one is running. */

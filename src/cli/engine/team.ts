@@ -34,6 +34,7 @@ import {
   updateMirror,
 } from '../../effects/git/repositories.ts'
 import { mergeHandler } from '../../effects/merge/merge-handler.ts'
+import { forgetUnsettled } from '../../effects/merge/unsettled.ts'
 import { openProcesses, type Processes } from '../../effects/process/processes.ts'
 import type { Isolation } from '../../effects/sandbox/sandbox.ts'
 import { loadStoriesHandler } from '../../effects/stories/load-stories-handler.ts'
@@ -44,13 +45,18 @@ import type { NamedBrain } from '../../effects/thinking/think-handler.ts'
 import { openThinking, type ThinkingEffects } from '../../effects/thinking/thinking-effects.ts'
 import type { Tool } from '../../effects/tools/tool.ts'
 import { readDiff } from '../../effects/workspace/diff.ts'
+import type { Owner } from '../../effects/workspace/place.ts'
 import { removeFolder } from '../../effects/workspace/removal.ts'
 import {
   checkpointHandler,
   cleanUpHandler,
   prepareWorkspaceHandler,
 } from '../../effects/workspace/workspace-handlers.ts'
-import { openWorkspaces, type Workspaces } from '../../effects/workspace/workspaces.ts'
+import {
+  openWorkspaces,
+  type Reconciliation,
+  type Workspaces,
+} from '../../effects/workspace/workspaces.ts'
 import { openBlobFiles } from '../../journal/blob-files.ts'
 import { openSqliteJournal } from '../../journal/sqlite/sqlite-journal.ts'
 import type { LedgerLimits } from '../../ledger/ledger.ts'
@@ -139,12 +145,7 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   const git = openGit(processes)
   const repositories = await openRepositories(git, stateFolder)
   const workspaces = openWorkspaces(git, repositories, stateFolder)
-  const { failed } = await workspaces.reconcile(await findWantedWorkspaces(journal))
-  // Whoever needs one of them is told again, and everybody else works.
-  for (const { run, story, reason } of failed) {
-    const text = `the workspace of ${story} in ${run} could not be restored or removed: ${reason}`
-    process.stderr.write(`slipway: ${printable(text)}\n`)
-  }
+  reportStart(await workspaces.reconcile(await findWantedWorkspaces(journal)))
   await removeFolder(join(stateFolder, 'gate'))
   const isolation = await parts.openIsolation(processes)
   const folder = join(stateFolder, 'pull-requests')
@@ -192,6 +193,17 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   }
 }
 
+/** Says what a start found damaged. Whoever needs what failed is told again; all others work. */
+function reportStart({ kept, mended, failed }: Reconciliation): void {
+  const of = ({ run, story }: Owner) => `the workspace of ${story} in ${run}`
+  const lines = [
+    ...kept.map(({ folder, count }) => `${folder} was kept: ${count} in it stored nowhere else`),
+    ...mended.map((one) => `${of(one)} was damaged, and mended from its files: ${one.reason}`),
+    ...failed.map((one) => `${of(one)} could not be restored or removed: ${one.reason}`),
+  ]
+  for (const line of lines) process.stderr.write(`slipway: ${printable(line)}\n`)
+}
+
 /** Every role that a team has. */
 export const ROLES = [
   pmRole,
@@ -225,19 +237,21 @@ function handlersOf(
   const { stateFolder, hosts, secrets } = parts
   const tests = runTestsHandler({
     openSandbox: (workspace) => isolation.open({ workspace, access: 'write', hosts }),
+    rewind: (owner) => workspaces.rewind(owner),
     timeoutMs: parts.testTimeoutMs,
     outputBytesMax: 1_000_000,
     secrets,
   })
+  const forget = (owner: Owner) => forgetUnsettled(git, repositories.work, owner)
   const diffOf = (from: string, to: string) => readDiff(git, repositories, { from, to })
   return {
     ...thinking.handlers,
     prepare_workspace: prepareWorkspaceHandler(workspaces, forge),
-    checkpoint: checkpointHandler(workspaces, diffOf),
-    clean_up: cleanUp(cleanUpHandler(workspaces), thinking),
+    checkpoint: checkpointHandler(workspaces, diffOf, secrets),
+    clean_up: cleanUp(cleanUpHandler(workspaces, forget), thinking),
     run_tests: tests,
-    open_pull_request: openPullRequestHandler(forge),
-    merge: mergeHandler({ git, repositories, forge, stateFolder, tests }),
+    open_pull_request: openPullRequestHandler(forge, secrets),
+    merge: mergeHandler({ git, repositories, forge, stateFolder, tests, secrets }),
     load_stories: loadStoriesHandler(runtime, journal),
     leave_workspace: leaveWorkspaceHandler(workspaces, thinking.desks),
   }

@@ -9,6 +9,7 @@ const STYLE = { bold: plain, dim: plain, good: plain, warn: plain, bad: plain } 
 const VIEW = {
   run: 'tally-more-than-characters-a57e',
   status: 'waiting',
+  task: null,
   startedMs: 0,
   endedMs: null,
   spent: { ...NO_AMOUNTS, microdollars: 1_230_000 },
@@ -22,6 +23,18 @@ test('the time of a run that is over stands still', () => {
   const settings = { style: STYLE, columns: 100, rows: 24, nowMs: 3_661_000, news: [], hint: '' }
   const [head = ''] = drawBoard({ ...VIEW, status: 'done', endedMs: 65_000 }, settings)
   expect(head).toContain('1 min 5 s')
+})
+
+test.each([
+  [{ outcome: null }, 'proposal, round 1, in review'],
+  [{ outcome: 'canceled' }, 'proposal, round 1, canceled'],
+  [{ outcome: 'approved', deliveryError: '401' }, 'proposal, round 1, approved, not handed in'],
+])('a task %j has its mode, round and end in the head line, and no bar', (more, words) => {
+  const settings = { style: STYLE, columns: 160, rows: 24, nowMs: 0, news: [], hint: '' }
+  const task = { mode: 'proposal', round: 1, state: 'review', deliveryError: null, ...more }
+  const [head = ''] = drawBoard({ ...VIEW, task } as RunView, settings)
+  expect(head).toContain(`waiting  ${words}  $1.23`)
+  expect(head).not.toMatch(/[░█]|spec/)
 })
 
 test.each([200, 100, 80])('at %d columns the head line has the spend and the time', (columns) => {

@@ -74,20 +74,28 @@ function questionLines(view: RunView, style: Style): string[] {
 /** Where it is narrow, the bar and then the run's name give way: how it stands is never cut off. */
 function headLine(view: RunView, { style, nowMs, columns: width }: BoardSettings): string {
   const columns = width - 1
-  const { stories, spent, startedMs, endedMs, status } = view
+  const { stories, spent, startedMs, endedMs, status, task } = view
   const left = storiesLeft(view)
   const done = stories.length - left
   const count = stories.length === 0 ? 'spec under review' : `${done} of ${stories.length} stories`
   const run = printable(view.run)
   const time = printDuration((endedMs ?? nowMs) - startedMs)
-  const figures = [count, printMoney(spent), time].join(BETWEEN)
+  const what = task === null ? count : taskWords(task)
+  const figures = [what, printMoney(spent), time].join(BETWEEN)
   const others = status.length + figures.length + 2 * BETWEEN.length + 1
-  const cells = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, columns - others - run.length))
+  const wanted = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, columns - others - run.length))
+  // A task has no parts of which some could be done.
+  const cells = task === null ? wanted : 0
   const full = stories.length === 0 ? 0 : Math.round((done / stories.length) * cells)
-  const bar = `${'█'.repeat(full)}${'░'.repeat(cells - full)}`
+  const bar = `${'█'.repeat(full)}${'░'.repeat(cells - full)} `
   const room = Math.max(1, columns - others - cells)
   const name = run.length <= room ? run : `${run.slice(0, room - 1)}…`
-  return [style.bold(name), status, `${bar} ${figures}`].join(BETWEEN)
+  return [style.bold(name), status, `${bar.trimStart()}${figures}`].join(BETWEEN)
+}
+
+function taskWords({ mode, round, state, outcome, deliveryError }: NonNullable<RunView['task']>) {
+  const end = outcome ?? `in ${state}`
+  return `${mode}, round ${round}, ${end}${deliveryError === null ? '' : ', not handed in'}`
 }
 
 function storyLines(stories: readonly StoryView[], style: Style, linesMax: number): string[] {

@@ -8,6 +8,7 @@ const view = (given: Partial<RunView>): RunView => ({
   run: 'r',
   target: 'main',
   status: 'running',
+  task: null,
   stories: [],
   agents: [],
   questions: [],

@@ -1,3 +1,5 @@
+import type { TaskMode } from '../../agents/coordinator/protocol.ts'
+import { taskWorkOf } from '../../agents/coordinator/task-work.ts'
 import type { PmFailure } from '../../agents/team/pm-case.ts'
 import type { TeamSettings } from '../../agents/team/protocol.ts'
 import type { StoryData } from '../../agents/team/story-agent.ts'
@@ -6,7 +8,7 @@ import { type Amounts, addAmounts, NO_AMOUNTS } from '../../ledger/amounts.ts'
 import type { Account, LedgerLimits } from '../../ledger/ledger.ts'
 import type { Exhausted } from '../../ledger/limits.ts'
 import type { AgentRecord, EffectRecord, RunRecord } from '../../runtime/records.ts'
-import { findTask, taskStatus } from './task-status.ts'
+import { deliveryError, findTask, taskStatus } from './task-status.ts'
 
 /** A run as people see it, made of what is stored and nothing else. */
 export interface RunView {
@@ -14,6 +16,8 @@ export interface RunView {
   /** The branch that is merged into; null where a run has none. */
   readonly target: string | null
   readonly status: 'running' | 'paused' | 'stopped' | 'waiting' | 'done' | 'failed'
+  /** What is done without a team; null where the run is a team's. */
+  readonly task: TaskHead | null
   readonly stories: readonly StoryView[]
   readonly agents: readonly AgentView[]
   readonly questions: readonly QuestionView[]
@@ -26,6 +30,16 @@ export interface RunView {
   readonly startedMs: number
   /** When the last thing happened in it, once nothing more will by itself. */
   readonly endedMs: number | null
+}
+
+/** How a task stands, in short; its report has the rest. */
+interface TaskHead {
+  readonly mode: TaskMode
+  readonly round: number
+  readonly state: string
+  readonly outcome: string | null
+  /** Why what is approved could not be handed in. */
+  readonly deliveryError: string | null
 }
 
 /** What may be spent, and whether a call was refused because of the run's limits. */
@@ -96,6 +110,7 @@ export function viewRun(
     run: run.id,
     target: settingsIn(run)?.target ?? null,
     status,
+    task: viewTaskHead(findTask(agents)),
     stories: stories.flatMap((story) => viewStory(story, viewed)),
     agents: viewed,
     questions,
@@ -146,6 +161,13 @@ function failureIn(agents: readonly AgentRecord[]): PmFailure | null {
   const pms = agents.filter(({ role }) => role === 'pm').toSorted((a, b) => a.key - b.key)
   const pm = pms.at(-1)
   return (pm?.data.failure as unknown as PmFailure | undefined) ?? null
+}
+
+function viewTaskHead(task: AgentRecord | undefined): TaskHead | null {
+  if (task === undefined) return null
+  const { mode, rounds, outcome, delivery } = taskWorkOf(task)
+  const error = deliveryError(delivery) ?? null
+  return { mode, round: rounds, state: task.state ?? 'null', outcome, deliveryError: error }
 }
 
 function settingsIn({ config }: RunRecord): TeamSettings | undefined {

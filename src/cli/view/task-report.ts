@@ -1,6 +1,7 @@
 import type { Round } from '../../agents/coordinator/task-work.ts'
 import { printable } from '../printable.ts'
 import { printDuration } from './figures.ts'
+import { deliveryError } from './task-status.ts'
 import type { TaskView } from './task-view.ts'
 
 /** A task as a Markdown document: what was asked, what came of it, and how, round by round. */
@@ -18,10 +19,15 @@ export function taskMarkdown(view: TaskView, workRepository: string): string {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-function outcomeText({ outcome, meaning, why, state, status }: TaskView): string {
+function outcomeText({ outcome, meaning, why, state, status, delivery }: TaskView): string {
   if (outcome === null) return `**${status}**, in \`${state}\`.`
-  const more = why === '' ? '' : `\n\n${fenced(why)}`
-  return `**${outcome}**: ${meaning}${more}`
+  const error = deliveryError(delivery)
+  const parts = [
+    `**${outcome}**: ${meaning}`,
+    why === '' ? '' : fenced(why),
+    error === undefined ? '' : `**It could not be handed in**:\n\n${fenced(error)}`,
+  ]
+  return parts.filter((part) => part !== '').join('\n\n')
 }
 
 function resultText(view: TaskView, workRepository: string): string {
@@ -33,9 +39,7 @@ function resultText(view: TaskView, workRepository: string): string {
   const lines = [`The work is commit \`${head.slice(0, 12)}\` on the branch \`${branch}\`:`]
   lines.push('', fenced(`git fetch ${workRepository} ${branch} && git diff HEAD...FETCH_HEAD`))
   if (outcome !== 'approved') lines.push('', 'It is not approved.')
-  if (delivery !== null && 'error' in delivery) {
-    lines.push('', `It could not be handed in: ${line(delivery.error)}`)
-  } else if (delivery !== null) {
+  if (delivery !== null && 'number' in delivery) {
     lines.push('', `Pull request ${delivery.number}${delivery.url ? `: ${delivery.url}` : ''}`)
   }
   return lines.join('\n')

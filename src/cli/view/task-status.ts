@@ -1,5 +1,5 @@
 import { awaitsOperator, type Outcome } from '../../agents/coordinator/protocol.ts'
-import { taskWorkOf } from '../../agents/coordinator/task-work.ts'
+import { type TaskWork, taskWorkOf } from '../../agents/coordinator/task-work.ts'
 import type { AgentRecord, RunRecord } from '../../runtime/records.ts'
 import { EXIT_CODE } from '../exit-code.ts'
 
@@ -18,7 +18,13 @@ export function isTaskOver(task: AgentRecord): boolean {
 export function taskStatus(run: RunRecord, task: AgentRecord) {
   if (task.halted) return 'failed'
   if (!isTaskOver(task)) return run.status
-  return STATUS[taskWorkOf(task).outcome as Outcome]
+  const { outcome, delivery } = taskWorkOf(task)
+  return deliveryError(delivery) === undefined ? STATUS[outcome as Outcome] : 'failed'
+}
+
+/** Why work could not be handed in; undefined where it was, or was not to be. */
+export function deliveryError(delivery: TaskWork['delivery']): string | undefined {
+  return delivery !== null && 'error' in delivery ? delivery.error : undefined
 }
 
 const STATUS = {
@@ -39,10 +45,16 @@ const STATUS = {
 
 /** The exit code that says how a task ended; one that is under way was left. */
 export function taskExitCode(task: AgentRecord): number {
-  const { outcome, isSpent } = taskWorkOf(task)
+  const { outcome, isSpent, cause, delivery } = taskWorkOf(task)
+  if (task.halted) return EXIT_CODE.failed
   if (!isTaskOver(task) || outcome === 'canceled') return EXIT_CODE.interrupted
-  if (outcome === 'approved') return EXIT_CODE.done
+  if (outcome === 'approved') return deliveryExitCode(delivery)
   if (awaitsOperator(outcome) || outcome === 'proposal_changes_requested') return EXIT_CODE.waiting
-  if (outcome?.startsWith('provider_')) return EXIT_CODE.provider
+  if (outcome?.startsWith('provider_') || cause !== null) return EXIT_CODE.provider
   return outcome === 'max_iterations_reached' && isSpent ? EXIT_CODE.budget : EXIT_CODE.failed
+}
+
+function deliveryExitCode(delivery: TaskWork['delivery']): number {
+  if (delivery === null || !('error' in delivery)) return EXIT_CODE.done
+  return delivery.cause === 'forge_refused' ? EXIT_CODE.provider : EXIT_CODE.failed
 }

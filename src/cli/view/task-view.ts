@@ -20,7 +20,7 @@ export interface TaskView {
   readonly status: string
   readonly mode: TaskWork['mode']
   readonly outcome: string | null
-  /** What the machine's document says about that outcome. */
+  /** What it means: the words of the machine's document, or the cause where those say another. */
   readonly meaning: string
   readonly why: string
   readonly target: string
@@ -72,7 +72,6 @@ export function viewTask(
 ): TaskView {
   const work = taskWorkOf(agent)
   const { outcome, place } = work
-  const meanings: Readonly<Record<string, string>> = findMachine(agent.machine)?.outcomes ?? {}
   return {
     task: agent.run,
     text: work.task,
@@ -82,7 +81,7 @@ export function viewTask(
     status,
     mode: work.mode,
     outcome,
-    meaning: outcome === null ? '' : (meanings[outcome] ?? ''),
+    meaning: meaningOf(agent.machine, work),
     why: work.why,
     target: work.settings.target,
     branch: place?.branch ?? null,
@@ -94,6 +93,22 @@ export function viewTask(
     ),
     transitions: moves.map(viewMove),
   }
+}
+
+const LOST: Readonly<Record<string, string>> = {
+  ...findMachine('coordinator@2')?.outcomes,
+  forge_lost: 'The forge could not be reached.',
+  forge_refused: 'The forge refused the credentials.',
+}
+
+/** The table has one row for every end without a name; what is spent is only one of them. */
+function meaningOf(machine: string, { outcome, isSpent, cause }: TaskWork): string {
+  if (outcome === null) return ''
+  if (outcome !== 'max_iterations_reached' || isSpent) {
+    const meanings: Readonly<Record<string, string>> = findMachine(machine)?.outcomes ?? {}
+    return meanings[outcome] ?? ''
+  }
+  return LOST[cause ?? ''] ?? 'The task could not go on.'
 }
 
 function viewMove({ atMs, from, move, to, body }: StoredRow): TransitionView {

@@ -2,7 +2,7 @@
 export interface Forge {
   readonly kind: 'local' | 'github'
 
-  /** How long the forge's checks of a commit may take to show; 0 where it has none of its own. */
+  /** How long checks that nothing requires may take to show; 0 where the forge has none of its own. */
   readonly checksGraceMs: number
 
   /** Makes the head of a branch known to the forge. Never overwrites what others have added. */

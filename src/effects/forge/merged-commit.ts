@@ -2,6 +2,40 @@ import type { Git } from '../git/git.ts'
 import { isAncestor } from '../git/objects.ts'
 import type { MergeRequest } from './forge.ts'
 
+/** A commit of a target by which a story came into it. */
+interface Delivery {
+  readonly commit: string
+  readonly run: string
+  readonly story: string
+  /** What was reviewed and handed in. */
+  readonly head: string
+}
+
+/**
+ * What stories brought into a target since a head parted from it. What the head stands on is older
+ * than its merge, so that a long history costs nothing.
+ */
+export async function readDeliveries(
+  git: Git,
+  repository: string,
+  target: string,
+  head: string,
+): Promise<readonly Delivery[]> {
+  const trailer = (key: string) => `%(trailers:key=Slipway-${key},valueonly,separator=%x2C)`
+  const fields = ['%H', trailer('Run'), trailer('Story'), trailer('Head')]
+  const format = `--format=${fields.join('%x09')}`
+  const range = ['--end-of-options', target, `^${head}`]
+  const { text } = await git.run(['log', format, '--grep=^Slipway-Head: ', ...range], {
+    repository,
+  })
+  // A message with two such trailers has one that somebody smuggled in: it is no commit, no name.
+  // The spaces are those that `quieten` puts into texts for a forge.
+  return text.split('\n').flatMap((line) => {
+    const [commit = '', run = '', story = '', head = ''] = line.replaceAll('\u200b', '').split('\t')
+    return commit === '' ? [] : [{ commit, run, story, head }]
+  })
+}
+
 /**
  * The commit by which a reviewed head came into a target: the one that was going to be put there,
  * or another with the head in its trailers. Undefined when it is not there.
@@ -12,18 +46,12 @@ export async function findMergedCommit(
   target: string,
   { mergeCommit, reviewedHead }: Pick<MergeRequest, 'mergeCommit' | 'reviewedHead'>,
 ): Promise<string | undefined> {
-  // What the head itself stands on is older than its merge, so that a long history costs nothing.
-  const format = '--format=%H %(trailers:key=Slipway-Head,valueonly,separator=%x2C)'
-  const grep = `--grep=^Slipway-Head: ${reviewedHead}$`
-  const range = ['--end-of-options', target, `^${reviewedHead}`]
-  const [isThere, { text }] = await Promise.all([
+  const [isThere, deliveries] = await Promise.all([
     isAncestor(git, repository, mergeCommit, target),
-    git.run(['log', format, grep, ...range], { repository }),
+    readDeliveries(git, repository, target, reviewedHead),
   ])
   if (isThere) return mergeCommit
-  // A message with two such trailers has one that somebody smuggled in: it proves nothing.
-  const found = text.split('\n').find((line) => line.split(' ')[1] === reviewedHead)
-  return found?.split(' ')[0]
+  return deliveries.find(({ head }) => head === reviewedHead)?.commit
 }
 
 /** Whether two commits have the same tree. */

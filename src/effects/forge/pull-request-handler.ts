@@ -1,5 +1,6 @@
 import type { Json } from '../../agents/values.ts'
 import type { Attempt, EffectHandler, Service } from '../../runtime/effect-handler.ts'
+import { redact } from '../guards/redaction.ts'
 import type { Forge, PullRequestDraft } from './forge.ts'
 
 /** The service that effects on a forge need; there is none for the local one. */
@@ -15,14 +16,16 @@ export function forgeService(forge: Forge): Service {
 
 /**
  * Carries out `open_pull_request`: publishes a branch and opens its pull request. Tried again, it
- * finds what it did before.
+ * finds what it did before. No secret goes out with its texts.
  */
-export function openPullRequestHandler(forge: Forge): EffectHandler {
+export function openPullRequestHandler(forge: Forge, secrets: readonly string[]): EffectHandler {
   return {
     ...(forge.kind === 'local' ? {} : { serviceOf: () => FORGE_SERVICE }),
     async run({ input }, { signal }): Promise<Attempt> {
-      const draft = readDraft(input)
-      if (draft === undefined) return fail('invalid', 'not the input of open_pull_request')
+      const given = readDraft(input)
+      if (given === undefined) return fail('invalid', 'not the input of open_pull_request')
+      const [title, body] = [redact(given.title, secrets), redact(given.body, secrets)]
+      const draft = { ...given, title, body }
       const published = await forge.publish(draft, signal)
       if (!published.ok) return published
       if (published.value.kind === 'moved') {

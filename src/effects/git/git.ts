@@ -34,6 +34,7 @@ export interface GitOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Ten minutes when absent. */
   readonly timeoutMs?: number
+  readonly signal?: AbortSignal
 }
 
 interface GitAnswer {
@@ -128,7 +129,8 @@ export function openGit(processes: Processes): Git {
     async run(args, options = {}) {
       const stdin = options.stdin === undefined ? {} : { stdin: options.stdin }
       const timeoutMs = options.timeoutMs ?? TIMEOUT_MS
-      const bounds = { timeoutMs, outputBytesMax: OUTPUT_BYTES_MAX }
+      const signal = options.signal === undefined ? {} : { signal: options.signal }
+      const bounds = { timeoutMs, outputBytesMax: OUTPUT_BYTES_MAX, ...signal }
       const command = { ...commandFor(args, options), ...stdin, ...bounds }
       const ended = await processes.run(command, 'trusted')
       const { exitCode, stdout } = ended

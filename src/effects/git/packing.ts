@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Git } from './git.ts'
+import { putDamagedAway } from './damage.ts'
+import { type Git, GitError } from './git.ts'
 import type { Repositories } from './repositories.ts'
 
 /** One of the 256 folders of loose objects stands for all: this many in it are about a thousand. */
@@ -12,9 +13,23 @@ const SAMPLE_FILES_MAX = 4
  * small ones take longer than the one that they fit into. Deletes no object, reachable or not. Waits
  * for clones, which would miss what moves from one file to another meanwhile.
  */
-export function packWhenMany(git: Git, { mirror, work, turns }: Repositories): Promise<void> {
+export async function packWhenMany(git: Git, repositories: Repositories): Promise<void> {
+  if (await packAll(git, repositories)) return
+  // One object that cannot be read keeps git from packing all others.
+  await putDamagedAway(git, repositories)
+  await packAll(git, repositories)
+}
+
+/** False when git would not: then all is as it was. */
+function packAll(git: Git, { mirror, work, turns }: Repositories): Promise<boolean> {
   return turns.take(['files'], async () => {
-    for (const repository of [mirror, work]) await pack(git, repository)
+    try {
+      for (const repository of [mirror, work]) await pack(git, repository)
+      return true
+    } catch (error) {
+      if (error instanceof GitError) return false
+      throw error
+    }
   })
 }
 

@@ -3,7 +3,9 @@ import { copyFile, cp, lstat, mkdir, readdir, rename, rm, writeFile } from 'node
 import { join } from 'node:path'
 import { guardGit } from '../guards/git-guard.ts'
 import { Turns } from '../turns.ts'
+import { removeLeftovers } from './damage.ts'
 import { type Git, GitError } from './git.ts'
+import { noteUserExcludes, spreadExcludes } from './user-excludes.ts'
 
 /**
  * The two bare repositories of a state folder. Both are ours alone: no model and no user ever
@@ -21,6 +23,8 @@ export interface Repositories {
   readonly template: string
   /** For files of a moment; what a kill has left in it goes at the next start. */
   readonly scratch: string
+  /** A file of the patterns that the user ignores beside what .gitignore files say. */
+  readonly excludes: string
   /** Clones copy the files of the mirror, and packing deletes some: both take the turn `files`. */
   readonly turns: Turns
 }
@@ -39,6 +43,7 @@ export async function openRepositories(git: Git, stateFolder: string): Promise<R
     work: join(folder, 'work.git'),
     template: join(folder, 'template'),
     scratch: join(folder, 'scratch'),
+    excludes: join(folder, 'excludes'),
     turns: new Turns(),
   }
   const { mirror, work, template, scratch } = repositories
@@ -62,8 +67,9 @@ export async function openRepositories(git: Git, stateFolder: string): Promise<R
     await claim(repository, fresh)
   }
   await rm(fresh, { recursive: true })
-  // Those of the repositories, and of the indexes of workspaces.
-  await removeLocks(folder)
+  await spreadExcludes(repositories)
+  // Those of the repositories, and the locks of the indexes of workspaces.
+  await removeLeftovers(folder)
   return repositories
 }
 
@@ -88,15 +94,6 @@ async function claim(repository: string, fresh: string): Promise<void> {
   await copyFile(join(fresh, 'config'), join(repository, 'config'))
 }
 
-/** A killed git leaves its locks. Only for when no git runs: at the start, behind the writer lock. */
-async function removeLocks(folder: string): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory() && entry.name !== 'objects') await removeLocks(path)
-    else if (entry.name.endsWith('.lock')) await rm(path, { force: true })
-  }
-}
-
 /** The user's repository cannot be worked on as it is; the message says what to type. */
 class SourceError extends Error {
   override readonly name = 'SourceError'
@@ -105,7 +102,7 @@ class SourceError extends Error {
 /** Brings the mirror up to date with the user's repository, which is only read. */
 export async function updateMirror(
   git: Git,
-  { mirror }: Repositories,
+  repositories: Repositories,
   source: string,
 ): Promise<void> {
   const refs = ['+refs/heads/*:refs/origin/heads/*', '+refs/tags/*:refs/origin/tags/*']
@@ -119,14 +116,43 @@ export async function updateMirror(
   const args = ['fetch', ...flags, '--end-of-options', guardGit('url', source), ...refs]
   const isFolder = source.startsWith('/') && existsSync(source)
   if (isFolder) await refuseHalf(git, source)
-  await git.run(args, { repository: mirror }).catch(async (error) => {
+  await git.run(args, { repository: repositories.mirror }).catch(async (error) => {
     if (isFolder && (await isPartial(git, source))) {
       throw new SourceError(
         `${source} is a partial clone: git has not fetched all of its files. Run \`git fetch --refetch --no-filter\` in it, or clone it again without --filter.`,
       )
     }
+    if (isFolder) await refuseDangling(git, source, error)
     throw error
   })
+  if (isFolder) await noteUserExcludes(git, repositories, source)
+}
+
+const NAMED_MAX = 5
+
+/** Names the branches and tags whose objects are gone: of one, git says nothing but the id. */
+async function refuseDangling(git: Git, source: string, error: unknown): Promise<void> {
+  const options = { workTree: source }
+  const format = '--format=%(objectname) %(refname)'
+  const { text } = await git.run(['for-each-ref', format, 'refs/heads', 'refs/tags'], options)
+  const refs = text.split('\n').map((line) => line.split(' '))
+  const stdin = refs.map(([id]) => `${id}\n`).join('')
+  const look = ['cat-file', '--batch-check=%(objectname)']
+  const answers = (await git.run(look, { ...options, stdin })).text.split('\n')
+  const lost = refs.flatMap(([, ref], i) =>
+    ref !== undefined && answers[i]?.endsWith(' missing') ? [ref] : [],
+  )
+  if (lost.length > 0) {
+    const named = lost.slice(0, NAMED_MAX)
+    const commands = named.map((ref) => `\n  git update-ref -d '${ref}'`)
+    throw new SourceError(
+      `${source} has branches or tags whose commits are gone: ${named.join(', ')}${lost.length > NAMED_MAX ? ' …' : ''}. Fetch these commits again, or delete the names there:${commands.join('')}`,
+    )
+  }
+  if (!String(error).includes('not our ref')) return
+  throw new SourceError(
+    `${source} has a branch or tag that cannot be read. \`git for-each-ref\` names it; delete its file below .git/refs.`,
+  )
 }
 
 /** Git would leave out the branches of such a repository without a word, or say what helps nobody. */

@@ -1,7 +1,13 @@
+import type { BytePath } from '../workspace/byte-path.ts'
+
 /** Where two sides changed the same and nobody but a coder can say what is right. */
 export interface Conflict {
+  /** A name that is no text is written as git writes it, with each byte as a number. */
   readonly path: string
-  /** Git's name for it: `contents`, `modify/delete`, `rename/rename`, `binary` … */
+  /**
+   * Git's name for it: `contents`, `modify/delete`, `rename/rename`, `binary` …; `likeness`, where a
+   * change went into another file that is only alike; `unsettled`, where a coder left it as it was.
+   */
   readonly kind: string
   readonly message: string
   /** What became of the file on each side; both are false where its names differ. */
@@ -32,6 +38,19 @@ export interface Hunk {
   readonly story: string
   /** Only the beginning of each side fits. */
   readonly cut?: true
+}
+
+/** A path as people read it: two that differ are told apart, also where they are no text. */
+export function nameOf(path: BytePath): string {
+  const bytes = Buffer.from(path, 'latin1')
+  const text = bytes.toString()
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a name with one could look like two.
+  if (Buffer.from(text).equals(bytes) && !/^"|[\x00-\x1f\x7f]/.test(text)) return text
+  const quoted = path.replace(/[^ -~]|["\\]/g, (char) => {
+    const code = char.charCodeAt(0)
+    return char === '"' || char === '\\' ? `\\${char}` : `\\${code.toString(8).padStart(3, '0')}`
+  })
+  return `"${quoted}"`
 }
 
 /** A hunk with no more than the beginning of each side. */

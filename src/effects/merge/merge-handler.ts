@@ -12,8 +12,11 @@ import { FORGE_SERVICE } from '../forge/pull-request-handler.ts'
 import type { Git } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { GitGuardError } from '../guards/git-guard.ts'
+import { redact } from '../guards/redaction.ts'
+import type { RunTestsValue } from '../testing/run-tests-handler.ts'
 import { Turns } from '../turns.ts'
 import { inFreshClone } from './gate.ts'
+import { holdAgainstTarget, keepEvidence } from './gate-evidence.ts'
 import { type MergeOutcome, mergeStory } from './merge-story.ts'
 
 export interface MergeHandlerParts {
@@ -23,6 +26,7 @@ export interface MergeHandlerParts {
   readonly stateFolder: string
   /** Carries out `run_tests`, which is the gate. */
   readonly tests: EffectHandler
+  readonly secrets: readonly string[]
 }
 
 const TIMEOUT_MS = 3_600_000
@@ -36,7 +40,12 @@ export function mergeHandler(parts: MergeHandlerParts): EffectHandler {
   return {
     policy: { timeoutMs: TIMEOUT_MS, attemptsMax: 3, outputBytesMax: 131_072 },
     ...(parts.forge.kind === 'local' ? {} : { serviceOf: () => FORGE_SERVICE }),
-    run: (effect, context) => turns.take(['merge'], () => merge(parts, effect, context)),
+    run: async (effect, context) => {
+      const attempt = await turns.take(['merge'], () => merge(parts, effect, context))
+      if (attempt.ok) return attempt
+      const message = redact(attempt.error.message, parts.secrets)
+      return { ok: false, error: { ...attempt.error, message } }
+    },
   }
 }
 
@@ -65,7 +74,11 @@ async function merge(
   const request = { ...texts, owner: { run, story }, number, atMs }
   const gate = (commit: string) => test(parts, effect, tests as JsonObject, commit, context)
   try {
-    return attemptOf(await mergeStory({ ...parts, gate }, request, context.signal))
+    const outcome = await mergeStory({ ...parts, gate }, request, context.signal)
+    if (outcome.kind === 'merged' && outcome.gate !== null) {
+      await keepEvidence(parts, tests as JsonObject, outcome.commit, outcome.gate)
+    }
+    return attemptOf(outcome, parts.secrets)
   } catch (error) {
     if (error instanceof GateError) return failed(error.error)
     const isBad = error instanceof GitGuardError
@@ -80,17 +93,22 @@ async function test(
   settings: JsonObject | undefined,
   commit: string,
   context: EffectContext,
-): Promise<{ readonly passed: boolean; readonly gate: JsonObject }> {
+): Promise<{ readonly passed: boolean; readonly gate: RunTestsValue }> {
   const attempt = await inFreshClone(git, repositories, stateFolder, commit, (workspace) =>
     tests.run({ ...effect, kind: 'run_tests', input: { ...settings, workspace } }, context),
   )
   if (!attempt.ok) throw new GateError(attempt.error)
-  const gate = attempt.value as JsonObject
+  const result = attempt.value as unknown as RunTestsValue
+  const ground = { git, repositories, stateFolder }
+  const gate = await holdAgainstTarget(ground, settings, commit, result)
   return { passed: gate.verdict === 'passed', gate }
 }
 
-function attemptOf(outcome: MergeOutcome<JsonObject>): Attempt {
+function attemptOf(outcome: MergeOutcome<RunTestsValue>, secrets: readonly string[]): Attempt {
   if (outcome.kind === 'forge_failed') return failed(outcome.error)
+  if (outcome.kind === 'refused') {
+    return { ok: true, value: { ...outcome, reason: redact(outcome.reason, secrets) } }
+  }
   return { ok: true, value: JSON.parse(JSON.stringify(outcome)) }
 }
 

@@ -1,12 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Forge, ForgeError } from '../forge/forge.ts'
-import { findMergedCommit } from '../forge/merged-commit.ts'
+import type { Checks, Forge, ForgeError } from '../forge/forge.ts'
+import { readDeliveries } from '../forge/merged-commit.ts'
 import type { Git } from '../git/git.ts'
-import { findObjects, type Repositories } from '../git/repositories.ts'
+import { isAncestor } from '../git/objects.ts'
+import type { Repositories } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
-import type { Owner } from '../workspace/place.ts'
-import type { Conflict, FurtherConflicts } from './conflict.ts'
-import { mergeTrees } from './merge-tree.ts'
+import { redact } from '../guards/redaction.ts'
+import { type Owner, placeOf } from '../workspace/place.ts'
+import { type Conflict, type FurtherConflicts, nameOf } from './conflict.ts'
+import { reportConflicts } from './conflict-report.ts'
+import { type MergedTree, mergeTrees } from './merge-tree.ts'
+import {
+  forgetUnsettled,
+  foundOf,
+  type Judged,
+  judge,
+  keepUnsettled,
+  openConflictOf,
+  readUnsettled,
+  unsettledRef,
+} from './unsettled.ts'
 
 export interface StoryMerge {
   readonly owner: Owner
@@ -34,7 +47,11 @@ export type MergeOutcome<Gate> =
       readonly asTested: boolean
       /** Null where an earlier try got so far, and the forge lets nothing in that was not tested. */
       readonly gate: Gate | null
+      /** Files of a conflict that are as git had left them, because their coder decided so. */
+      readonly asLeft?: readonly string[]
     }
+  /** The story is on the target, from another head. This one was not merged, and its branch is gone. */
+  | { readonly kind: 'already_merged'; readonly commit: string; readonly head: string }
   /** `content` is a commit whose files have both sides, marked. */
   | {
       readonly kind: 'conflicted'
@@ -60,6 +77,10 @@ export interface MergeParts<Gate> {
   readonly git: Git
   readonly repositories: Repositories
   readonly forge: Forge
+  /** Values that no message and no outcome may hold. */
+  readonly secrets?: readonly string[]
+  /** How long checks of the forge are waited for; 45 minutes unless said. */
+  readonly checksWaitMsMax?: number
   /** Tests a commit of the mirror before it becomes the target. */
   gate(
     commit: string,
@@ -72,6 +93,7 @@ const ROUNDS_MAX = 5
 
 /** How often checks that do not show yet are looked for. */
 const GRACE_LOOK_MS = 2_000
+const CHECKS_WAIT_MS_MAX = 2_700_000
 
 /**
  * Merges exactly the reviewed commit onto the target, after the gate has passed on the result. May
@@ -101,21 +123,69 @@ async function mergeOnto<Gate>(
 ): Promise<MergeOutcome<Gate> | 'moved'> {
   const { git, repositories } = parts
   const { mirror, work } = repositories
-  const sought = { mergeCommit: merge.head, reviewedHead: merge.head }
-  const earlier = await findMergedCommit(git, work, onto, sought)
-  if (earlier !== undefined) return finishLanding(parts, merge, earlier, null, signal)
-  const [{ tree, conflicts, further }, [treeBefore]] = await Promise.all([
-    mergeTrees(git, repositories, onto, merge.head),
-    findObjects(git, work, [`${onto}^{tree}`]),
+  const [deliveries, merged, [treeBefore, record]] = await Promise.all([
+    readDeliveries(git, work, onto, merge.head),
+    mergeTrees(git, work, onto, merge.head),
+    git.find(work, [`${onto}^{tree}`, unsettledRef(merge.owner)]),
   ])
-  if (tree === treeBefore && conflicts.length === 0) return { kind: 'nothing_to_merge', onto }
-  const commit = await commitTree(git, work, tree, onto, merge)
-  if (conflicts.length > 0) return { kind: 'conflicted', onto, content: commit, conflicts, further }
+  const against = await readUnsettled(git, work, record, merge)
+  const judged = await judge(git, work, against, merge.head)
+  const finish = (commit: string, gate: Gate | null) =>
+    finishLanding(parts, merge, { commit, gate, judged }, signal)
+  const earlier = deliveries.find(({ head }) => head === merge.head)
+  if (earlier !== undefined) return finish(earlier.commit, null)
+  const { run, story } = merge.owner
+  const other = deliveries.find((delivery) => delivery.run === run && delivery.story === story)
+  if (other !== undefined) return retire(parts, merge, other, signal)
+  if (merged.found.length + judged.left.length > 0) return refer(parts, merge, onto, merged, judged)
+  if (merged.tree === treeBefore) {
+    const isThere = await isAncestor(git, work, merge.head, onto)
+    return isThere ? finish(merge.head, null) : { kind: 'nothing_to_merge', onto }
+  }
+  const commit = await commitTree(parts, merged.tree, onto, merge)
   await bring(git, work, mirror, commit)
   const { passed, gate } = await parts.gate(commit, signal)
   if (!passed) return { kind: 'gate_failed', onto, content: commit, gate }
-  const hindrance = await clear(parts.forge, merge, signal)
-  return hindrance ?? finishLanding(parts, merge, commit, gate, signal)
+  const hindrance = await clear(parts, merge, signal)
+  return hindrance ?? finish(commit, gate)
+}
+
+/** Gives conflicts back to the coder, those of before that were not settled among them. */
+async function refer<Gate>(
+  parts: MergeParts<Gate>,
+  merge: StoryMerge,
+  onto: string,
+  { tree, found }: MergedTree,
+  judged: Judged,
+): Promise<MergeOutcome<Gate>> {
+  const { git, repositories, secrets = [] } = parts
+  const known = new Set(found.map(({ path }) => path))
+  const left = judged.left.filter(({ conflict }) => !known.has(conflict.path))
+  const all = [...left.map(foundOf), ...found]
+  const clean = (text: string) => redact(text, secrets)
+  const report = await reportConflicts(git, repositories, tree, all, clean)
+  const content = await commitTree(parts, tree, onto, merge)
+  const told = left.map(({ conflict }) => ({ ...conflict, isTold: true }))
+  const conflicts = [...told, ...found.map(openConflictOf)]
+  const decided = judged.decided.filter((path) => !known.has(path))
+  await keepUnsettled(git, repositories.work, merge, content, conflicts, { ...judged, decided })
+  return { kind: 'conflicted', onto, content, ...report }
+}
+
+/**
+ * A story is merged once. A head that stands on that merge was made in the knowledge of it and is a
+ * further delivery; one that parted from the target before it is left out, and its branch goes.
+ */
+async function retire<Gate>(
+  { forge }: MergeParts<Gate>,
+  { owner, head }: StoryMerge,
+  { commit, head: delivered }: { readonly commit: string; readonly head: string },
+  signal: AbortSignal,
+): Promise<MergeOutcome<Gate>> {
+  const { branch } = placeOf('', owner)
+  const deleted = await forge.deleteBranch({ branch, head }, signal)
+  if (!deleted.ok) return { kind: 'forge_failed', error: deleted.error }
+  return { kind: 'already_merged', commit, head: delivered }
 }
 
 /**
@@ -125,18 +195,19 @@ async function mergeOnto<Gate>(
 async function finishLanding<Gate>(
   parts: MergeParts<Gate>,
   merge: StoryMerge,
-  commit: string,
-  gate: Gate | null,
+  { commit, gate, judged }: { commit: string; gate: Gate | null; judged: Judged },
   signal: AbortSignal,
 ): Promise<MergeOutcome<Gate> | 'moved'> {
-  const outcome = await land(parts, merge, commit, gate, signal)
-  if (outcome === 'moved' || outcome.kind !== 'merged') return outcome
+  const landed = await land(parts, merge, commit, gate, signal)
+  if (landed === 'moved' || landed.kind !== 'merged') return landed
+  const { mirror, work } = parts.repositories
+  const asLeft = judged.decided.map((path) => redact(nameOf(path), parts.secrets))
+  const outcome = asLeft.length === 0 ? landed : { ...landed, asLeft }
   // Of an earlier try nobody knows what it had tested.
   const isProven = outcome.asTested && (gate !== null || parts.forge.kind === 'local')
-  if (isProven) return outcome
-  const { mirror, work } = parts.repositories
-  await bring(parts.git, work, mirror, outcome.commit)
-  const tested = await parts.gate(outcome.commit, signal)
+  if (!isProven) await bring(parts.git, work, mirror, outcome.commit)
+  const tested = isProven ? { gate } : await parts.gate(outcome.commit, signal)
+  await forgetUnsettled(parts.git, work, merge.owner)
   return { ...outcome, gate: tested.gate }
 }
 
@@ -144,11 +215,11 @@ async function finishLanding<Gate>(
  * Records the review of exactly this commit at the forge, and waits for the forge's own checks of
  * it. Undefined when nothing stands in the way any more.
  */
-async function clear(
-  forge: Forge,
+async function clear<Gate>(
+  { forge, checksWaitMsMax = CHECKS_WAIT_MS_MAX }: MergeParts<Gate>,
   { number, head, target }: StoryMerge,
   signal: AbortSignal,
-): Promise<Exclude<MergeOutcome<never>, { kind: 'merged' | 'gate_failed' }> | undefined> {
+): Promise<MergeOutcome<Gate> | undefined> {
   const body = 'Reviewed by the architect; the tests pass on the merged tree.'
   const review = { number, commit: head, verdict: 'approved', body } as const
   const reviewed = await forge.review(review, signal)
@@ -159,22 +230,29 @@ async function clear(
       reason: `the branch is at ${reviewed.value.head}, which nobody reviewed`,
     }
   }
-  const graceEndMs = performance.now() + forge.checksGraceMs
+  const startedMs = performance.now()
   for (;;) {
     const checks = await forge.readChecks({ commit: head, target }, signal)
     if (!checks.ok) return { kind: 'forge_failed', error: checks.error }
-    if (checks.value.kind === 'failed') {
-      const names = checks.value.failures.map(({ name }) => name).join(', ')
+    const { value } = checks
+    if (value.kind === 'failed') {
+      const names = value.failures.map(({ name }) => name).join(', ')
       return { kind: 'refused', reason: `checks of the forge failed: ${names}` }
     }
-    if (checks.value.kind === 'passed') return undefined
-    // What starts checks does so when it hears of the commit, which takes a while.
-    const graceMs = graceEndMs - performance.now()
-    const isPending = checks.value.kind === 'pending'
-    if (!isPending && graceMs <= 0) return undefined
-    const waitMs = isPending ? checks.value.retryAfterMs : Math.min(graceMs, GRACE_LOOK_MS)
-    await sleep(waitMs, undefined, { signal })
+    if (value.kind === 'passed') return undefined
+    // What starts checks does so when it hears of the commit, which takes a while. Where none is
+    // required, none may ever show; one that is required or under way is waited for.
+    const waitMsMax = value.kind === 'none' ? forge.checksGraceMs : checksWaitMsMax
+    const leftMs = startedMs + waitMsMax - performance.now()
+    if (leftMs <= 0) return value.kind === 'none' ? undefined : overdue(value)
+    const lookMs = value.kind === 'pending' ? value.retryAfterMs : GRACE_LOOK_MS
+    await sleep(Math.min(leftMs, lookMs), undefined, { signal })
   }
+}
+
+function overdue({ kind, names }: Extract<Checks, { kind: 'expected' | 'pending' }>) {
+  const what = kind === 'expected' ? 'never showed' : 'did not end in time'
+  return { kind: 'refused', reason: `checks of the forge ${what}: ${names.join(', ')}` } as const
 }
 
 async function land<Gate>(
@@ -184,7 +262,7 @@ async function land<Gate>(
   gate: Gate | null,
   signal: AbortSignal,
 ): Promise<MergeOutcome<Gate> | 'moved'> {
-  const [onto = mergeCommit] = await findObjects(git, repositories.work, [`${mergeCommit}^1`])
+  const [onto = mergeCommit] = await git.find(repositories.work, [`${mergeCommit}^1`])
   const request = { number, reviewedHead: head, mergeCommit, expectedTarget: onto }
   const answer = await forge.merge(request, signal)
   if (!answer.ok) return { kind: 'forge_failed', error: answer.error }
@@ -203,9 +281,8 @@ async function land<Gate>(
 }
 
 /** The same request gives the same commit, so that a repeated try makes nothing new. */
-async function commitTree(
-  git: Git,
-  repository: string,
+async function commitTree<Gate>(
+  { git, repositories, secrets = [] }: MergeParts<Gate>,
   tree: string,
   onto: string,
   { owner, head, title, body, atMs }: StoryMerge,
@@ -216,14 +293,18 @@ async function commitTree(
     `Slipway-Head: ${head}`,
   ]
   // A text that carries trailers of its own would prove something about another story.
-  const words = body.replace(/^\s*(?=slipway-\w+\s*:)/gim, '> ').trim()
-  const message = [oneLine(title), '', ...(words === '' ? [] : [words, '']), ...trailers]
+  const words = redact(body, secrets)
+    .replace(/^\s*(?=slipway-\w+\s*:)/gim, '> ')
+    .trim()
+  const subject = oneLine(redact(title, secrets))
+  const message = [subject, '', ...(words === '' ? [] : [words, '']), ...trailers]
   // Git takes no message with one in it, whoever wrote it.
   const stdin = `${message.join('\n').replaceAll('\0', '')}\n`
-  const date = `${Math.floor(atMs / 1000)} +0000`
+  // Without the sign, git takes a small number for a date of another form.
+  const date = `@${Math.floor(atMs / 1000)} +0000`
   const env = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date }
   const args = ['commit-tree', tree, '-p', onto, '-F', '-']
-  return (await git.run(args, { repository, stdin, env })).text
+  return (await git.run(args, { repository: repositories.work, stdin, env })).text
 }
 
 function oneLine(text: string): string {

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
-import { openSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, openSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Command } from './command.ts'
 import { readStatus } from './process-table.ts'
 import { openProcesses, type Processes } from './processes.ts'
@@ -148,6 +150,20 @@ describe('what a command leaves', () => {
     expect(isAlive(stdout)).toBe(false)
   })
 
+  test('is stopped as a whole before any of it is killed, or one could start another', async () => {
+    const kill = vi.spyOn(process, 'kill')
+    const stop = new AbortController()
+    const script = 'sleep 60 & sleep 60 & echo ready; wait'
+    await sh(script, { onOutput: () => stop.abort(), signal: stop.signal })
+    const signals = kill.mock.calls.map(([pid, name]) => ({ pid, name }))
+    kill.mockRestore()
+    const firstKill = signals.findIndex(({ name }) => name === 'SIGKILL')
+    const killed = signals.filter(({ name }) => name === 'SIGKILL').map(({ pid }) => pid)
+    const stopped = signals.slice(0, firstKill).filter(({ name }) => name === 'SIGSTOP')
+    expect(killed.length).toBeGreaterThanOrEqual(3)
+    expect(stopped.map(({ pid }) => pid)).toEqual(expect.arrayContaining(killed))
+  })
+
   test('is not touched when it is the work of another', async () => {
     const stop = new AbortController()
     let started = () => {}
@@ -206,6 +222,20 @@ describe('an orchestrator', () => {
     expect(await processes.endOrphans()).toBe(true)
     expect(isAlive(pid)).toBe(false)
     expect(await own).toMatchObject({ how: 'exited', exitCode: 5 })
+  })
+
+  test('is known by its folder, whatever links lead there', async () => {
+    const scratch = mkdtempSync(join(tmpdir(), 'slipway-links-'))
+    folder = join(scratch, 'real', 'state')
+    mkdirSync(folder, { recursive: true })
+    symlinkSync('real', join(scratch, 'link'))
+    const child = orchestrate(`await processes.run(command('echo $$; exec sleep 60'))`)
+    const pid = Buffer.from((await firstLine(child)) ?? '')
+    child.kill('SIGKILL')
+    expect(isAlive(pid)).toBe(true)
+    expect(await openProcesses(join(scratch, 'link', 'state')).endOrphans()).toBe(true)
+    expect(isAlive(pid)).toBe(false)
+    rmSync(scratch, { recursive: true })
   })
 
   test.runIf(process.platform === 'linux')(

@@ -5,6 +5,7 @@ import { openStdioGuard } from './inherited-files.ts'
 import { openLimitMarks } from './limit-mark.ts'
 import { type Launcher, runProcess } from './process-run.ts'
 import { endTree } from './process-tree.ts'
+import { realFolder } from './real-folder.ts'
 
 /** The environment variable by which processes are found that left their session and parent. */
 const MARK = 'SLIPWAY_PROCESS'
@@ -24,7 +25,7 @@ export interface Processes {
 }
 
 export function openProcesses(stateFolder: string): Processes {
-  const folder = createHash('sha256').update(stateFolder).digest('hex').slice(0, 16)
+  const folder = createHash('sha256').update(realFolder(stateFolder)).digest('hex').slice(0, 16)
   const self = `${MARK}=${folder}.${randomBytes(6).toString('hex')}`
   const guardStdio = openStdioGuard()
   const setMark = openLimitMarks()

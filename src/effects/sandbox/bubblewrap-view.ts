@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { resolveShown } from './hidden-folders.ts'
+import { findPrivate } from './private-places.ts'
 import type { SandboxMount } from './sandbox.ts'
 import { isWithin } from './workspace-path.ts'
 
@@ -18,6 +19,10 @@ const SYSTEM_FOLDERS = [
   '/opt',
   '/nix',
 ]
+
+/** Folders of the system with what people put there themselves, and the most to look at in them. */
+const OWN_FOLDERS = ['/opt', '/usr/local']
+const OWN_ENTRIES_MAX = 10_000
 
 /** Where the private home is seen. */
 export const PRIVATE_HOME = '/home/sandbox'
@@ -53,16 +58,19 @@ export interface Machine {
   readonly mounts: readonly Mount[]
   /** The folders of the system that are seen, links left out. */
   readonly folders: readonly string[]
+  /** What covers places in them that not everybody may read. */
+  readonly covers: readonly Mount[]
 }
 
 /** Says what a sandbox shows. Rejects what it would be unsafe to show. */
 export async function makeView(machine: Machine, settings: ViewSettings): Promise<View> {
   const { workspace, access } = settings
-  const tools = await surveyTools(settings)
+  const tools = await surveyTools(machine, settings)
   const visible = [...machine.folders, ...tools.map(({ path }) => path)]
   const isVisible = (folder: string) => visible.some((above) => isWithin(above, folder))
   const mounts = [
     ...machine.mounts,
+    ...(await coversFor(machine, settings)),
     ...tools,
     ...settings.hiddenFolders.filter(isVisible).map(emptyFolder),
     ...(await Promise.all(settings.mounts.map((mount) => shown(mount, settings)))),
@@ -134,51 +142,74 @@ export function surveyMachine(): Machine {
       folders.push(path)
     }
   }
-  if (process.getuid?.() === 0) mounts.push(...findPrivate('/etc'))
-  return { mounts, folders }
+  return { mounts, folders, covers: process.getuid?.() === 0 ? coverPrivate() : [] }
 }
 
-/** The folders of tools outside the system's, that of the running Node among them. */
-async function surveyTools(settings: ViewSettings): Promise<Mount[]> {
-  const { hiddenFolders: hidden, workspace } = settings
-  const resolveTools = (folder: string) =>
-    resolveShown(folder, { hidden, workspace }, 'a tool folder')
+/** What not everybody may read. Root's commands would: they have its number, if not its powers. */
+function coverPrivate(): Mount[] {
+  const places = [
+    findPrivate({ below: ['/etc'], entriesMax: Infinity, sparesPrograms: false }),
+    // Where programs of root's own are, which its commands may need.
+    findPrivate({ below: OWN_FOLDERS, entriesMax: OWN_ENTRIES_MAX, sparesPrograms: true }),
+  ]
+  return places.flatMap(({ folders, files }) => [
+    ...folders.map(emptyFolder),
+    ...files.map((path) => readOnly(path, '/dev/null')),
+  ])
+}
+
+/** All covers but those of what is wanted inside, is hidden already, or has gone away since. */
+async function coversFor({ covers }: Machine, settings: ViewSettings): Promise<readonly Mount[]> {
+  if (covers.length === 0) return []
+  const prefix = dirname(dirname(await realpath(process.execPath)))
+  const tools = settings.toolFolders.map((folder) => resolveTools(folder, settings))
+  const wanted = [
+    ...(await Promise.all(tools)),
+    ...settings.mounts.map(({ inside }) => inside),
+    settings.workspace,
+    // What npm and the like consist of; the rest of the prefix may be all of /usr/local.
+    join(prefix, 'bin'),
+    join(prefix, 'lib', 'node_modules'),
+  ]
+  const spared = [...wanted, ...settings.hiddenFolders]
+  return covers.filter(
+    ({ path }) => !spared.some((folder) => isWithin(folder, path)) && existsSync(path),
+  )
+}
+
+function resolveTools(
+  folder: string,
+  { hiddenFolders: hidden, workspace }: ViewSettings,
+): Promise<string> {
+  return resolveShown(folder, { hidden, workspace }, 'a tool folder')
+}
+
+/** The folders of tools that would not be seen, that of the running Node among them. */
+async function surveyTools(machine: Machine, settings: ViewSettings): Promise<Mount[]> {
+  const isSeen = (path: string) =>
+    isOfSystem(path) && !machine.covers.some((cover) => isWithin(cover.path, path))
   const node = await realpath(process.execPath)
   const prefix = dirname(dirname(node))
   const isPrefix = basename(dirname(node)) === 'bin'
-  const ownFolder = isPrefix ? await resolveTools(prefix).catch(() => node) : node
+  const ownFolder = isPrefix ? await resolveTools(prefix, settings).catch(() => node) : node
   const mounts: Mount[] = []
   for (const folder of [ownFolder, ...settings.toolFolders]) {
-    const source = await resolveTools(folder)
+    const source = await resolveTools(folder, settings)
     await stat(folder).catch(() => {
       throw new Error(`the tool folder ${folder} does not exist`)
     })
     // Under its own name, and where the links to it lead that are seen inside.
     const names = new Set([resolve(folder), source])
-    for (const path of names) if (!isOfSystem(path)) mounts.push(readOnly(path, source))
+    for (const path of names) if (!isSeen(path)) mounts.push(readOnly(path, source))
   }
   return mounts
 }
-
 /** A mount of its own: a folder that only holds one can be moved away, and another put there. */
 async function surveyGit(workspace: string): Promise<Mount[]> {
   const path = join(workspace, '.git')
   const found = await lstat(path).catch(() => undefined)
   if (found?.isSymbolicLink()) throw new Error(`${path} is a link, which nothing can protect`)
   return found === undefined ? [] : [readOnly(path)]
-}
-
-/** What not everybody may read. Root's commands would: they have its number, if not its powers. */
-function findPrivate(folder: string): Mount[] {
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name)
-    const status = lstatSync(path, { throwIfNoEntry: false })
-    if (status === undefined || status.isSymbolicLink()) return []
-    const needed = status.isDirectory() ? 0o005 : 0o004
-    const isOpen = (status.mode & needed) === needed
-    if (status.isDirectory()) return isOpen ? findPrivate(path) : [emptyFolder(path)]
-    return isOpen ? [] : [readOnly(path, '/dev/null')]
-  })
 }
 
 function searchPath(tools: readonly Mount[]): string {

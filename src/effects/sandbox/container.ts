@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Processes } from '../process/processes.ts'
+import { realFolder } from '../process/real-folder.ts'
 import { PRIVATE_HOME } from './bubblewrap-view.ts'
 import { type Engine, openEngine } from './container-engine.ts'
 import { ContainerSandbox, FIRST_PROCESS, removeContainer } from './container-sandbox.ts'
@@ -37,7 +38,8 @@ export async function openContainer(
 ): Promise<Isolation> {
   const ownFolder = await prepareOwnFolder(settings.stateFolder)
   const engine = await openEngine(processes, { ...settings, ownFolder })
-  const label = `slipway.state=${createHash('sha256').update(settings.stateFolder).digest('hex')}`
+  const folder = realFolder(settings.stateFolder)
+  const label = `slipway.state=${createHash('sha256').update(folder).digest('hex')}`
   await removeOrphans(engine, label)
   const open = (wanted: SandboxSettings) =>
     openSandbox({ engine, settings, ownFolder, label }, wanted)

@@ -26,7 +26,8 @@ beforeEach(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   port = (server.address() as { port: number }).port
-  const hosts = ['localhost', 'exact.test', '*.below.test']
+  const names = ['localhost', 'exact.test', '*.below.test']
+  const hosts = ['localhost:1', ...names.map((name) => `${name}:${port}`), 'web.test']
   // Names below test are looked up here: all of them are this machine.
   proxy = await openEgressProxy(socketPath(), hosts, async (host) =>
     host.endsWith('.test') ? [{ address: '127.0.0.1', family: 4 }] : lookup(host, { all: true }),
@@ -39,6 +40,13 @@ afterEach(async () => {
   server.close()
   rmSync(folder, { recursive: true })
 })
+
+/** Opens the proxy anew, so that it leads to another server too. */
+async function allow(further: number): Promise<void> {
+  await proxy.close()
+  const hosts = [port, further].map((each) => `localhost:${each}`)
+  proxy = await openEgressProxy(socketPath(), hosts)
+}
 
 /** Sends bytes to the proxy, and gathers the head of what comes back. */
 function send(text: string): Promise<string> {
@@ -77,6 +85,7 @@ describe('the proxy', () => {
     const echo = createTcpServer({ allowHalfOpen: true }, (socket) => socket.pipe(socket))
     await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
     const echoPort = (echo.address() as { port: number }).port
+    await allow(echoPort)
     const body = 'x'.repeat(3_000_000)
     const answer = await new Promise<string>((resolve) => {
       const line = { socketPath: socketPath(), method: 'CONNECT', path: `localhost:${echoPort}` }
@@ -110,6 +119,10 @@ describe('the proxy', () => {
     ['GET http://localhost@127.0.0.1:PORT/ HTTP/1.1', 403],
     ['GET ftp://localhost:PORT/ HTTP/1.1', 403],
     ['GET /only-a-path HTTP/1.1', 400],
+    ['CONNECT exact.test:22 HTTP/1.1', 403],
+    ['CONNECT exact.test:443 HTTP/1.1', 403],
+    ['CONNECT web.test:PORT HTTP/1.1', 403],
+    ['GET http://web.test:PORT/ HTTP/1.1', 403],
     ['CONNECT localhost:1 HTTP/1.1', 502],
     ['GET http://localhost:1/ HTTP/1.1', 502],
   ])('answers %s with %d', async (line, status) => {
@@ -132,6 +145,7 @@ describe('the proxy', () => {
     })
     await new Promise<void>((resolve) => odd.listen(0, '127.0.0.1', resolve))
     const oddPort = (odd.address() as { port: number }).port
+    await allow(oddPort)
     const get = (at: number) =>
       send(`GET http://localhost:${at}/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
     expect(await get(oddPort)).toMatch(/^HTTP\/1.1 502 /)

@@ -26,16 +26,17 @@ export async function openEgressProxy(
 ): Promise<EgressProxy> {
   const list = parseHosts(hosts)
   const sockets = new Set<Duplex>()
-  const find: Find = async (hostname) => {
+  const find: Find = async (hostname, port) => {
     const host = hostname.replace(/^\[(.*)\]$/, '$1')
-    const listed = list.find(host)
-    if (listed === undefined) throw new Refusal(`${host} is not an allowed host`)
+    const listed = list.find(host, port)
+    if (listed === undefined) throw new Refusal(`${host} is not an allowed host at port ${port}`)
     const found = await resolve(host)
     const usable = found.filter(({ address }) => listed === 'exactly' || isPublic(address))
     if (usable.length === 0) throw new Refusal(`${host} is in a private network`)
     // Looked up once: what was checked is what is connected to.
     return {
       host,
+      port,
       autoSelectFamily: true,
       lookup: (_host, _options, give) => give(null, [...usable]),
     }
@@ -63,8 +64,12 @@ export async function openEgressProxy(
 class Refusal extends Error {}
 
 /** Where a host is. Rejects when it may not be reached. */
-type Find = (hostname: string) => Promise<{
+type Find = (
+  hostname: string,
+  port: number,
+) => Promise<{
   readonly host: string
+  readonly port: number
   readonly autoSelectFamily: true
   readonly lookup: LookupFunction
 }>
@@ -87,7 +92,7 @@ interface Tunnel {
 async function tunnel({ message, near, head, find, sockets }: Tunnel): Promise<void> {
   try {
     const { hostname, port } = new URL(`tunnel://${message.url ?? ''}`)
-    const far = await reach(await find(hostname), Number(port || 443))
+    const far = await reach(await find(hostname, Number(port || 443)))
     track(sockets, far)
     // Not before what it still has to say is said: the last bytes may wait for the reader.
     near.on('close', () => far.destroySoon())
@@ -102,9 +107,9 @@ async function tunnel({ message, near, head, find, sockets }: Tunnel): Promise<v
   }
 }
 
-function reach(place: Awaited<ReturnType<Find>>, port: number): Promise<Socket> {
+function reach(place: Awaited<ReturnType<Find>>): Promise<Socket> {
   return new Promise((done, fail) => {
-    const socket = connect({ ...place, port, timeout: CONNECT_MS_MAX })
+    const socket = connect({ ...place, timeout: CONNECT_MS_MAX })
     socket.once('connect', () => done(socket))
     socket.once('timeout', () => socket.destroy(new Error('it does not answer')))
     socket.once('error', fail)
@@ -125,8 +130,7 @@ async function forward(
     const url = new URL(message.url ?? '')
     if (url.protocol !== 'http:') throw new Refusal(`${url.protocol} is not forwarded`)
     const options = {
-      ...(await find(url.hostname)),
-      port: url.port || 80,
+      ...(await find(url.hostname, Number(url.port || 80))),
       method: message.method,
       path: `${url.pathname}${url.search}`,
       headers: { ...endToEnd(message.headers), host: url.host },

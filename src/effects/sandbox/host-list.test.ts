@@ -2,13 +2,20 @@ import { describe, expect, test } from 'vitest'
 import { isPublic, parseHosts } from './host-list.ts'
 
 describe('a list of hosts', () => {
-  const list = parseHosts(['registry.Example.org', '*.example.net', '10.0.0.7', 'localhost.'])
+  const list = parseHosts([
+    'registry.Example.org',
+    '*.example.net',
+    '10.0.0.7',
+    'localhost.',
+    '::1',
+  ])
 
   test.each([
     ['registry.example.org', 'exactly'],
     ['REGISTRY.EXAMPLE.ORG.', 'exactly'],
     ['10.0.0.7', 'exactly'],
     ['localhost', 'exactly'],
+    ['::1', 'exactly'],
     ['a.example.net', 'below'],
     ['a.b.example.net', 'below'],
     ['example.net', undefined],
@@ -27,7 +34,27 @@ describe('a list of hosts', () => {
     [`${'a'.repeat(300)}.example.net`, undefined],
     ['*.example.net', undefined],
   ])('finds %s: %s', (name, found) => {
-    expect(list.find(name)).toBe(found)
+    expect(list.find(name, 443)).toBe(found)
+    expect(list.find(name, 80)).toBe(found)
+    expect(list.find(name, 22)).toBeUndefined()
+  })
+
+  test.each([
+    ['a.org', 8443, 'exactly'],
+    ['a.org', 443, undefined],
+    ['a.org', 80, undefined],
+    ['both.org', 443, 'exactly'],
+    ['both.org', 5000, 'exactly'],
+    ['x.below.org', 8080, 'below'],
+    ['x.below.org', 443, undefined],
+    ['10.0.0.7', 9000, 'exactly'],
+    ['::1', 9000, 'exactly'],
+    ['::1', 80, undefined],
+    ['fe80::1', 443, 'exactly'],
+  ])('finds %s at port %d: %s', (name, port, found) => {
+    const hosts = ['a.org:8443', 'both.org', 'both.org:5000', '*.below.org:8080']
+    const addresses = ['10.0.0.7:9000', '[::1]:9000', '[fe80::1]']
+    expect(parseHosts([...hosts, ...addresses]).find(name, port)).toBe(found)
   })
 
   test.each([
@@ -35,7 +62,15 @@ describe('a list of hosts', () => {
     '*',
     '*.',
     'http://a.org',
-    'a.org:443',
+    'a.org:',
+    'a.org:0',
+    'a.org:65536',
+    'a.org:https',
+    'a.org:*',
+    'a.org:1:2',
+    '[a.org]:443',
+    '[10.0.0.7]',
+    '::1]:80',
     'a.org/x',
     '*.*.org',
     'a.*.org',

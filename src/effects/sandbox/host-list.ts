@@ -3,29 +3,50 @@ import { BlockList, isIP } from 'node:net'
 /** Which hosts may be reached. */
 export interface HostList {
   /** `exactly`: also when its address is one of this machine or of a private network. */
-  find(name: string): 'exactly' | 'below' | undefined
+  find(name: string, port: number): 'exactly' | 'below' | undefined
 }
 
-/** Reads names such as `registry.example.org` and `*.example.org`. Throws on anything else. */
+/** Those of HTTPS and HTTP: every other port has to be named. */
+const DEFAULT_PORTS: readonly number[] = [443, 80]
+const PORT_MAX = 65_535
+
+interface Entry {
+  readonly name: string
+  /** Whether all names below it are meant, and not itself. */
+  readonly isBelow: boolean
+  readonly ports: readonly number[]
+}
+
+/**
+ * Reads names such as `registry.example.org` and `*.example.org`, with a port where it is another
+ * than those of HTTPS and HTTP: `registry.example.org:8443`. Throws on anything else.
+ */
 export function parseHosts(hosts: readonly string[]): HostList {
-  const exact = new Set<string>()
-  const suffixes: string[] = []
-  for (const host of hosts) {
-    const name = normalise(host)
-    const below = name.startsWith('*.') ? name.slice(2) : name
-    if (!isName(below) && isIP(below) === 0) throw new Error(`${host} is not the name of a host`)
-    if (below === name) exact.add(name)
-    else suffixes.push(`.${below}`)
-  }
+  const entries = hosts.map(parseHost)
   return {
-    find(host) {
+    find(host, port) {
       const name = normalise(host)
-      if (exact.has(name)) return 'exactly'
+      const open = entries.filter(({ ports }) => ports.includes(port))
+      if (open.some((entry) => !entry.isBelow && entry.name === name)) return 'exactly'
       // An address in the place of a name is below no name.
       if (!isName(name)) return undefined
-      return suffixes.some((suffix) => name.endsWith(suffix)) ? 'below' : undefined
+      const isListed = open.some((entry) => entry.isBelow && name.endsWith(`.${entry.name}`))
+      return isListed ? 'below' : undefined
     },
   }
+}
+
+function parseHost(host: string): Entry {
+  // An address of IPv6 has colons of its own, and needs brackets before a port.
+  const [, bracketed, plain, digits] = /^(?:\[(.*)\]|([^:]*))(?::(\d{1,5}))?$/.exec(host) ?? []
+  const whole = normalise(bracketed ?? plain ?? host)
+  const isBelow = whole.startsWith('*.')
+  const name = isBelow ? whole.slice(2) : whole
+  const port = digits === undefined ? undefined : Number(digits)
+  const isPort = port === undefined || (port > 0 && port <= PORT_MAX)
+  const isHost = bracketed === undefined ? isName(name) || isIP(name) !== 0 : isIP(name) === 6
+  if (!isHost || !isPort) throw new Error(`${host} is not the name of a host`)
+  return { name, isBelow, ports: port === undefined ? DEFAULT_PORTS : [port] }
 }
 
 function normalise(host: string): string {

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { realFolder } from '../process/real-folder.ts'
 
 /** In the names of what this process makes for a while; its number may have been another's before. */
 export const PROCESS_NAME = randomBytes(6).toString('hex')
@@ -10,7 +11,7 @@ const TEMPORARY = /^(?:home|proxy|trial)-([0-9a-f]{12})-/
 
 /** The sandboxes' own folder in a state folder, without what an earlier process has left in it. */
 export async function prepareOwnFolder(stateFolder: string): Promise<string> {
-  const folder = join(stateFolder, 'sandbox')
+  const folder = join(realFolder(stateFolder), 'sandbox')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await removeLeft(folder, TEMPORARY)
   await removeLeft(tmpdir(), new RegExp(`^${shortPrefix(folder)}([0-9a-f]{12})-`))

@@ -18,7 +18,7 @@ export interface SandboxSettings {
   readonly workspace: string
   /** Whether commands may change the workspace; planning may not. */
   readonly access: 'read' | 'write'
-  /** Host names that may be reached, `*.example.org` for all below one; none by default. */
+  /** Hosts that may be reached, as `parseHosts` reads them; none by default. */
   readonly hosts?: readonly string[]
   /** Ports of this machine's own loopback that are reached inside under the same number. */
   readonly ports?: readonly number[]

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { plainText } from './plain-text.ts'
-import { readTestReport } from './read-test-report.ts'
+import { namesToLookUp, readTestReport } from './read-test-report.ts'
 
 // What the runners themselves printed, standard output first.
 const CAPTURED = join(import.meta.dirname, '../../../test/testing/captured')
@@ -10,7 +10,15 @@ const CAPTURED = join(import.meta.dirname, '../../../test/testing/captured')
 const read = (
   text: string,
   more: { argv?: string[]; exitCode?: number; complete?: boolean } = {},
-) => readTestReport({ text, complete: true, argv: [], exitCode: 0, ...more })
+) => readTestReport({ text, complete: true, argv: [], exitCode: 0, files: FILES, ...more })
+
+// The files of the repositories, those that only have the name of a suite among them.
+const EMPTY = ['test/empty.test.js', 'my dir/a.test.js', 'my dir/a b.test.mjs', 'check#1.cjs.txt']
+const FILES = new Set([
+  ...EMPTY.flatMap((name) => [name, `/tmp/repo/${name}`]),
+  'lexer.ts',
+  'tree.ts',
+])
 
 /** Runner, passed, failed, skipped, and the names of what failed. */
 type Row = [runner: string, passed: number, failed: number, skipped: number, ...failing: string[]]
@@ -38,6 +46,12 @@ const COUNTED: Record<string, Row> = {
   'node24-tap-fail': ['node:test', 1, 3, 1, ...BOTH],
   'node24-empty-file': ['node:test', 0, 0, 0],
   'node24-tap-empty-file': ['node:test', 0, 0, 0],
+  'node20-spec-file-names': ['node:test', 5, 0, 0],
+  'node20-tap-file-names': ['node:test', 5, 0, 0],
+  'node22-spec-file-names': ['node:test', 5, 0, 0],
+  'node22-tap-file-names': ['node:test', 5, 0, 0],
+  'node24-spec-file-names': ['node:test', 5, 0, 0],
+  'node24-tap-file-names': ['node:test', 5, 0, 0],
   'npm-workspaces': ['node:test', 2, 0, 0],
   'vitest-pass': ['vitest', 1, 0, 2],
   'vitest-fail': ['vitest', 1, 2, 2, ...VITEST],
@@ -215,6 +229,18 @@ describe('what runners printed', () => {
   test.each(UNKNOWN)('%s says nothing about tests, which is not the same as none', (name) => {
     expect(read(captured(name))).toEqual({ runners: [], counts: null, failed: 0, failing: [] })
   })
+
+  test.each(['node20-spec', 'node20-tap', 'node24-spec', 'node24-tap'])(
+    '%s: names are looked up where a file could have them, and none of a suite that has tests',
+    (runner) => {
+      const names = namesToLookUp(captured(`${runner}-file-names`))
+      expect(names.map((name) => name.replace('/tmp/repo/', ''))).toEqual([
+        ...['check#1.cjs.txt', 'my dir/a b.test.mjs', 'my dir/a.test.js', 'Node.js', 'parser.ts'],
+        // That nothing is in it shows in TAP alone.
+        ...(runner.endsWith('spec') ? ['empty.ts'] : []),
+      ])
+    },
+  )
 
   test('is all looked at', () => {
     const names = [...Object.keys(COUNTED), ...Object.keys(REPORTED), ...UNKNOWN]

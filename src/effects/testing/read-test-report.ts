@@ -78,6 +78,17 @@ export interface TestReport {
   readonly failing: readonly string[]
 }
 
+/**
+ * Names in the output of which a reader has to know whether they are those of files, before it can
+ * be read. Never throws.
+ */
+export function namesToLookUp(text: string): readonly string[] {
+  const lines = linesOf(text)
+  const whole = lines.join('\n')
+  const readers = READERS.filter(({ sign }) => sign.test(whole))
+  return [...new Set(readers.flatMap((reader) => reader.namesToLookUp?.(lines) ?? []))]
+}
+
 /** Reads the output of a test run, as plain text, whoever wrote it. Never throws. */
 export function readTestReport(output: {
   readonly text: string
@@ -86,10 +97,12 @@ export function readTestReport(output: {
   readonly exitCode: number | null
   /** Whether the runner is known to print a dot for each test, and no summary. */
   readonly dots?: boolean
+  /** Which of the names to look up are those of files. */
+  readonly files?: ReadonlySet<string>
 }): TestReport {
-  const lines = output.text.split('\n').map(toLine)
+  const lines = linesOf(output.text)
   const text = lines.join('\n')
-  const printed: Printed = { lines, complete: output.complete }
+  const printed: Printed = { lines, complete: output.complete, files: output.files ?? new Set() }
   const readers = output.dots === true ? [...READERS, nodeDots] : READERS
   const reports = readers
     .filter(({ sign, unless }) => sign.test(text) && !unless?.test(text))
@@ -106,6 +119,10 @@ export function readTestReport(output: {
     failed: reports.reduce((all, each) => all + (each.counts?.failed ?? each.failing.length), 0),
     failing: [...new Set(failing)].filter((name) => name !== '').slice(0, NAMES_MAX),
   }
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').map(toLine)
 }
 
 function toLine(line: string): string {

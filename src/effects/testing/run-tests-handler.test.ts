@@ -253,3 +253,43 @@ describe('what the tests cannot help is an error that may pass', () => {
     })
   })
 })
+
+describe('a workspace that is rewound', () => {
+  const OWNER = { run: 'r1', story: 's1' }
+  const input = () => ({ workspace: folder, commands: COMMANDS, rewind: OWNER })
+
+  test('is as its checkpoint has it before the run and after it, also after a failed one', async () => {
+    const order: string[] = []
+    const rewind = async ({ story }: typeof OWNER) => void order.push(`rewind ${story}`)
+    const { sandbox } = sandboxThat({ stdout: FAIL, exitCode: 1 })
+    const openSandbox = async () => {
+      order.push('run')
+      return sandbox
+    }
+    const { run } = setUp({ parts: { rewind, openSandbox } })
+    expect(await run(input())).toMatchObject({ ok: true, value: { verdict: 'failed' } })
+    expect(order).toEqual(['rewind s1', 'run', 'rewind s1'])
+  })
+
+  test.each([
+    ['before', 1],
+    ['after', 2],
+  ])('that cannot be, %s the run, is no pass', async (_, failing) => {
+    let count = 0
+    const rewind = async () => {
+      count += 1
+      if (count === failing) throw new Error('the disk is full')
+    }
+    const { run } = setUp({ end: { stdout: PASS }, parts: { rewind } })
+    expect(await run(input())).toMatchObject({
+      ok: false,
+      error: { code: 'workspace_not_restored', retry: 'later' },
+    })
+  })
+
+  test('that nobody can rewind is not tested', async () => {
+    const { run, opened } = setUp({ end: { stdout: PASS } })
+    expect(await run(input())).toMatchObject({ ok: false, error: { retry: 'never' } })
+    expect(opened).toEqual([])
+  })
+})

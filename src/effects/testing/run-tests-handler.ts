@@ -7,7 +7,9 @@ import type {
   EffectContext,
   EffectHandler,
 } from '../../runtime/effect-handler.ts'
+import { readFields } from '../effect-input.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import type { Owner } from '../workspace/place.ts'
 import { detectTestCommands } from './detect-test-commands.ts'
 import { plainText, tailOf } from './plain-text.ts'
 import { readCommands } from './read-commands.ts'
@@ -25,6 +27,11 @@ export type RunTestsInput = {
   readonly timeoutMs?: number
   /** Whether exit code 0 is not enough: see `TestRun`. */
   readonly requireReport?: boolean
+  /**
+   * Whose workspace it is, where its files are to be as in its last checkpoint, before the run and
+   * after it.
+   */
+  readonly rewind?: { readonly run: string; readonly story: string }
 }
 
 /** What comes of it: failing tests too are an outcome, and no error. */
@@ -41,6 +48,8 @@ export type RunTestsValue = TestResult & {
 export interface RunTestsParts {
   /** Opens a sandbox that may write to the workspace; it is closed after the run. */
   openSandbox(workspace: string): Promise<Sandbox>
+  /** Brings the files of a workspace back to its last checkpoint, where that can be asked for. */
+  rewind?(owner: Owner): Promise<void>
   /** For all commands of a run together. */
   readonly timeoutMs: number
   /** The most that is kept of each stream of a command. */
@@ -71,8 +80,26 @@ export function runTestsHandler(parts: RunTestsParts): EffectHandler {
         () => false,
       )
       if (!isFolder) return failed('workspace_missing', `no folder ${request.workspace}`, 'never')
-      return testWorkspace(parts, request, context)
+      return rewinding(parts, request, () => testWorkspace(parts, request, context))
     },
+  }
+}
+
+/** What a run leaves behind would decide the next one, and be taken for somebody's work. */
+async function rewinding(
+  { rewind }: RunTestsParts,
+  { rewind: owner }: RunTestsInput,
+  run: () => Promise<Attempt>,
+): Promise<Attempt> {
+  if (owner === undefined) return run()
+  if (rewind === undefined) return failed('invalid_input', 'nothing is rewound here', 'never')
+  try {
+    await rewind(owner)
+    const attempt = await run()
+    await rewind(owner)
+    return attempt
+  } catch (error) {
+    return failed('workspace_not_restored', String(error), 'later')
   }
 }
 
@@ -93,6 +120,7 @@ async function testWorkspace(
   try {
     const result = await runTests({
       sandbox,
+      workspace: request.workspace,
       commands,
       timeoutMs: Math.min(request.timeoutMs ?? parts.timeoutMs, parts.timeoutMs),
       outputBytesMax: parts.outputBytesMax,
@@ -145,7 +173,7 @@ function fit(value: RunTestsValue): RunTestsValue {
 /** The input, or what is wrong with it. */
 function parseInput(input: Json): RunTestsInput | string {
   if (!isObject(input)) return 'the input is no object'
-  const { workspace, commands, timeoutMs, requireReport } = input
+  const { workspace, commands, timeoutMs, requireReport, rewind } = input
   if (typeof workspace !== 'string' || !isAbsolute(workspace) || workspace.includes('\0')) {
     return 'workspace is no absolute path'
   }
@@ -154,6 +182,9 @@ function parseInput(input: Json): RunTestsInput | string {
   }
   if (requireReport !== undefined && typeof requireReport !== 'boolean') {
     return 'requireReport is neither true nor false'
+  }
+  if (rewind !== undefined && readFields(rewind, ['run', 'story'], []) === undefined) {
+    return 'rewind names no workspace'
   }
   return checkCommands(commands) ?? (input as RunTestsInput)
 }

@@ -34,6 +34,7 @@ const commandsOf = (count: number): TestCommand[] =>
 const run = (ends: Ended[], more: Partial<TestRun> = {}) =>
   runTests({
     sandbox: scripted(...ends).sandbox,
+    workspace: '/no/such/workspace',
     commands: commandsOf(ends.length),
     timeoutMs: 60_000,
     outputBytesMax: 1_000_000,

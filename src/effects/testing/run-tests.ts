@@ -3,8 +3,9 @@ import type { Ended } from '../process/command.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { type Failure, fingerprintOf } from './failure-fingerprint.ts'
 import { plainText, tailOf } from './plain-text.ts'
-import { readTestReport, type TestReport } from './read-test-report.ts'
+import { namesToLookUp, readTestReport, type TestReport } from './read-test-report.ts'
 import { sumCounts } from './reports/report.ts'
+import { findTestFiles } from './test-files.ts'
 import {
   type CommandResult,
   type Evidence,
@@ -18,6 +19,8 @@ import {
 /** What a run may take, and where its output goes. */
 export interface TestRun {
   readonly sandbox: Sandbox
+  /** The folder that the sandbox is around. */
+  readonly workspace: string
   readonly commands: readonly TestCommand[]
   /** For all commands together. */
   readonly timeoutMs: number
@@ -84,7 +87,8 @@ async function runCommand(run: TestRun, command: TestCommand, leftMs: number): P
   const text = streams.map(clean).join('\n')
   const { argv } = command
   const complete = ended.droppedBytes === 0
-  const printed = { text, complete, argv, exitCode: ended.exitCode }
+  const files = await findTestFiles(run.workspace, command.cwd ?? '.', namesToLookUp(text))
+  const printed = { text, complete, argv, exitCode: ended.exitCode, files }
   const report = readTestReport({ ...printed, dots: command.reports === 'dots' })
   const evidence = evidenceOf(ended, report)
   const needsReport = run.requireReport === true || command.reports !== undefined

@@ -40,6 +40,10 @@ export const TEST_CODES = {
   no_command: ['no_tests', 'nothing says how this repository is tested'],
   none_executed: ['no_tests', 'no test was executed'],
   nothing_reported: ['no_tests', 'nothing in the output says that a test was executed'],
+  evidence_lost: [
+    'no_tests',
+    'on the target a report says that tests were executed, and here the exit code alone; keep a command whose report can be read',
+  ],
   command_missing: ['not_started', 'the command, or a program that it needs, does not exist'],
   command_not_executable: ['not_started', 'the command may not be executed'],
   not_started: ['not_started', 'the command could not be started'],

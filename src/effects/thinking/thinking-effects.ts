@@ -118,7 +118,7 @@ function setDesks(settings: ThinkingSettings): Desks {
         : (await detectTestCommands(folder)).commands
       const { testTimeoutMs: timeoutMs, requireReport = false } = settings
       const rules = { timeoutMs, requireReport, outputBytesMax: TESTS_OUTPUT_BYTES_MAX }
-      return runTests({ sandbox, commands, signal, secrets, ...rules })
+      return runTests({ sandbox, workspace: folder, commands, signal, secrets, ...rules })
     },
   })
 }

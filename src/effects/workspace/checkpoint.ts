@@ -1,13 +1,16 @@
 import { rm } from 'node:fs/promises'
-import type { Git } from '../git/git.ts'
+import { hasRef, isWhole, putDamagedAway, removeNonsense } from '../git/damage.ts'
+import { type Git, GitError } from '../git/git.ts'
 import { changeRefs, type Repositories } from '../git/repositories.ts'
 import { type BytePath, bytePathOf, bytesOf } from './byte-path.ts'
 import { restoreGitFiles, type StoredGitFiles, storeGitFiles } from './git-files.ts'
 import { changedGitFiles, type GitFolderRecord, goneGitFiles } from './git-folder.ts'
+import { isWholeIndex, rebuildIndex } from './index-file.ts'
 import { Landing } from './landing.ts'
+import { watchForLarge } from './large-files.ts'
 import type { Place } from './place.ts'
 import { holdToPlace } from './place-check.ts'
-import { type Scan, scanWorkspace } from './scan.ts'
+import { isTooLarge, type Scan, scanWorkspace } from './scan.ts'
 import { surveyWorkspace } from './survey.ts'
 import { makeReadable, storeTree } from './tree.ts'
 
@@ -40,15 +43,55 @@ export interface Contents {
   readonly gitFolder: GitFolderRecord
 }
 
+/** How a workspace is stored. */
+export interface Manner {
+  /**
+   * Trusting nothing that was stored before: every file is read and stored again, and the checkpoint
+   * stands on earlier ones only if they are whole.
+   */
+  readonly anew?: boolean
+  /** What may be too large to be stored, as it was the last time. */
+  readonly suspects?: readonly BytePath[]
+}
+
 /** Stores a workspace as it is; the same again when nothing has changed since the last time. */
 export async function storeCheckpoint(
   git: Git,
   repositories: Repositories,
   place: Place,
   contents: Contents,
+  manner: Manner = {},
 ): Promise<Checkpoint> {
-  const { state, last } = await storeFolder(git, repositories, place, contents)
-  return record(git, repositories, place, state, last)
+  return (await storeAll(git, repositories, place, contents, manner)).checkpoint
+}
+
+interface StoredAll {
+  readonly checkpoint: Checkpoint
+  readonly gitFiles: readonly BytePath[]
+}
+
+async function storeAll(
+  git: Git,
+  repositories: Repositories,
+  place: Place,
+  contents: Contents,
+  manner: Manner,
+): Promise<StoredAll> {
+  const store = async (own: Manner) => {
+    const { state, gitFiles, last } = await storeFolder(git, repositories, place, contents, own)
+    return { checkpoint: await record(git, repositories, place, state, last), gitFiles }
+  }
+  if (manner.anew !== true) {
+    try {
+      return await store(manner)
+    } catch (error) {
+      // Git has refused, and not been ended: what it stands on may be damaged.
+      if (!(error instanceof GitError) || error.exitCode === null) throw error
+    }
+  }
+  await putDamagedAway(git, repositories)
+  await removeNonsense(repositories.work, place.checkpointRef)
+  return store({ ...manner, anew: true })
 }
 
 /**
@@ -60,13 +103,17 @@ export async function storeFinally(
   repositories: Repositories,
   place: Place,
   contents: Contents,
+  manner: Manner = {},
 ): Promise<readonly BytePath[]> {
-  const { state, gitFiles, last } = await storeFolder(git, repositories, place, contents)
-  await record(git, repositories, place, state, last)
+  const { checkpoint, gitFiles } = await storeAll(git, repositories, place, contents, manner)
+  if (!(await isWhole(git, repositories, checkpoint.commit, contents.base))) {
+    if (manner.anew === true) return ['.']
+    return storeFinally(git, repositories, place, contents, { ...manner, anew: true })
+  }
   return surveyWorkspace(git, repositories, place, {
     gitFolder: contents.gitFolder,
     gitFiles: new Set(gitFiles),
-    emptyFolders: new Set(state.emptyFolders),
+    emptyFolders: new Set(checkpoint.emptyFolders),
   })
 }
 
@@ -95,17 +142,23 @@ async function storeFolder(
   repositories: Repositories,
   place: Place,
   contents: Contents,
+  { anew = false, suspects = [] }: Manner,
 ): Promise<StoredFolder> {
   const { base } = contents
-  const reading = readCheckpoint(git, repositories.work, place.checkpointRef)
-  const [{ tree, scan }, last] = await Promise.all([
-    storeAndScan(git, repositories, place, contents, reading),
-    reading,
-  ])
+  const reading = readLast(git, repositories, place, anew)
+  const source = { git, repositories, place, contents, last: reading }
+  if (anew || !(await isWholeIndex(place.index))) await renewIndex(source)
+  const { tree, scan } = await storeAndScan({
+    ...source,
+    // A tree that may be damaged is nothing to compare with.
+    last: anew ? Promise.resolve(undefined) : reading,
+    leaveOut: suspects.filter((path) => isTooLarge(place.folder, path)),
+  })
   const fits = (path: BytePath) => bytesOf(place.draft, path).length <= PATH_BYTES_MAX
   const files = await storeFilesOfGit(git, repositories, place, contents, scan, fits)
   const fitting = scan.emptyFolders.filter(fits)
   const unstored = [
+    ...scan.tooLarge,
     ...scan.closed,
     ...files.unstored,
     ...[...scan.emptyFolders, ...scan.gitFiles].filter((path) => !fits(path)),
@@ -119,33 +172,87 @@ async function storeFolder(
     emptyFolders: fitting.slice(0, EMPTY_FOLDERS_MAX),
     unstored: unstored.slice(0, UNSTORED_NAMED_MAX),
   }
-  return { state, gitFiles: files.stored, last }
+  const last = await reading
+  // What was added again may have made earlier checkpoints whole.
+  const holds =
+    last !== undefined && (!anew || (await isWhole(git, repositories, last.commit, base)))
+  return { state, gitFiles: files.stored, last: holds ? last : undefined }
+}
+
+/** What a ref leads to that is no checkpoint has nothing to say about the files that are there. */
+function readLast(
+  git: Git,
+  { work }: Repositories,
+  { checkpointRef }: Place,
+  anew: boolean,
+): Promise<Checkpoint | undefined> {
+  const reading = readCheckpoint(git, work, checkpointRef).catch((error) => {
+    if (anew || error instanceof NoCheckpointError) return undefined
+    throw error
+  })
+  // Whoever needs it waits for it, later.
+  reading.catch(() => {})
+  return reading
+}
+
+interface FolderSource {
+  readonly git: Git
+  readonly repositories: Repositories
+  readonly place: Place
+  readonly contents: Contents
+  readonly last: Promise<Checkpoint | undefined>
+}
+
+/** What was in the last checkpoint is tracked from then on, also where it is ignored. */
+async function renewIndex({
+  git,
+  repositories,
+  place,
+  contents: { base },
+  last,
+}: FolderSource): Promise<void> {
+  const stored = await last
+  const trees = stored?.base === base ? [stored.tree, base] : [base]
+  await rebuildIndex(git, repositories, place.index, trees)
 }
 
 /** Looks around while git works, which costs no time where nothing is out of the ordinary. */
 async function storeAndScan(
-  git: Git,
-  repositories: Repositories,
-  place: Place,
-  { base, submodules }: Contents,
-  last: Promise<Checkpoint | undefined>,
+  source: FolderSource & { readonly leaveOut: readonly BytePath[] },
 ): Promise<{ readonly tree: string; readonly scan: Scan }> {
-  const { folder, index } = place
-  const store = async () => {
-    const source = { git, repositories, folder, index, base, submodules }
-    const { tree, isSimple } = await storeTree(source)
+  const { git, repositories, place, contents, last } = source
+  const { folder } = place
+  const { base, submodules } = contents
+  const store = async (leaveOut: readonly BytePath[], signal?: AbortSignal) => {
+    const { index } = place
+    const all = { git, repositories, folder, index, base, submodules, leaveOut }
+    const { tree, isSimple } = await storeTree(signal === undefined ? all : { ...all, signal })
     const before = (await last)?.tree ?? base
     return { tree: await holdToPlace(git, repositories, place, { before, tree }), isSimple }
   }
-  const look = () => scanWorkspace(git, repositories, place, submodules)
-  const [stored, early] = await Promise.all([store(), look().catch(() => undefined)])
-  if (early === undefined || early.closed.length > 0) {
+  const look = (large: readonly BytePath[]) =>
+    scanWorkspace(git, repositories, place, { submodules, large })
+  const { leaveOut } = source
+  const watch = watchForLarge(git, repositories, place, leaveOut)
+  const storing = store(leaveOut, watch.signal).catch((error) => {
+    if (!watch.signal.aborted) throw error
+    return undefined
+  })
+  const [stored, early, found] = await Promise.all([
+    storing,
+    look(leaveOut).catch(() => undefined),
+    storing.then(watch.end, watch.end),
+  ])
+  const large = [...leaveOut, ...found]
+  // Git may have taken it before it was ended.
+  if (found.length > 0) await renewIndex(source)
+  if (stored === undefined || found.length > 0 || early === undefined || early.closed.length > 0) {
     makeReadable(folder, '')
-    const { tree } = await store()
-    return { tree, scan: await look() }
+    const { tree } = await store(large)
+    return { tree, scan: await look(large) }
   }
   // What a repository inside ignores is known once its files are in the index.
-  return { tree: stored.tree, scan: stored.isSimple ? early : await look() }
+  return { tree: stored.tree, scan: stored.isSimple ? early : await look(large) }
 }
 
 async function storeFilesOfGit(
@@ -197,22 +304,39 @@ function messageOf({ base, gitFiles, goneGitFiles, emptyFolders, unstored }: Sta
   return JSON.stringify({ base, gitFiles, goneGitFiles, emptyFolders, unstored })
 }
 
-/** The checkpoint that a ref or a commit stands for. */
+/** There is a ref of checkpoints, and what it leads to is none. */
+class NoCheckpointError extends Error {
+  override readonly name = 'NoCheckpointError'
+}
+
+/** The checkpoint that a ref leads to; undefined when there is no such ref. */
 export async function readCheckpoint(
   git: Git,
   work: string,
-  name: string,
+  ref: string,
 ): Promise<Checkpoint | undefined> {
   const { text } = await git.run(['cat-file', '--batch'], {
     repository: work,
-    stdin: `${name}^{commit}\n`,
+    stdin: `${ref}^{commit}\n`,
   })
   const commit = /^([0-9a-f]+) commit \d+\n/.exec(text)?.[1]
-  if (commit === undefined) return undefined
+  if (commit === undefined && !(await hasRef(work, ref))) return undefined
   const tree = /^tree ([0-9a-f]+)$/m.exec(text)?.[1]
-  const content = JSON.parse(text.slice(text.indexOf('\n\n') + 2).trimEnd())
-  const none = { gitFiles: null, goneGitFiles: [], emptyFolders: [], unstored: [] }
-  return { ...none, ...content, commit, tree: tree as string }
+  const content = readState(text.slice(text.indexOf('\n\n') + 2))
+  if (commit === undefined || tree === undefined || content === undefined) {
+    throw new NoCheckpointError(`${ref} leads to no checkpoint`)
+  }
+  return { ...content, commit, tree }
+}
+
+function readState(message: string): Omit<State, 'tree'> | undefined {
+  try {
+    const content = JSON.parse(message)
+    const none = { gitFiles: null, goneGitFiles: [], emptyFolders: [], unstored: [] }
+    return /^[0-9a-f]{40}$/.test(content?.base) ? { ...none, ...content } : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Puts back what a tree cannot hold: the files of git's folders, and folders with nothing in them. */

@@ -43,18 +43,25 @@ export async function makeClone(
   await turns.take(['files'], () => copyRepository(draft, clone))
   const own = { repository: join(draft, '.git'), workTree: draft }
   await cutLoose(own.repository)
-  const [listing] = await Promise.all([
-    git.run(['ls-tree', '-r', '-z', base], { repository: mirror }),
+  const [submodules] = await Promise.all([
+    findSubmodules(git, mirror, base),
     git.run([...UNSYNCED, 'checkout', '--quiet', '--no-track', '-B', branch, base], own),
   ])
-  const submodules = listing.text
-    .split('\0')
-    .flatMap((line) => /^160000 .*?\t(.*)$/s.exec(line)?.[1] ?? [])
   await copyFile(join(draft, '.git', 'index'), index)
   return {
     contents: { base, submodules, gitFolder: recordGitFolder(join(draft, '.git')) },
     settle: () => rename(draft, folder),
   }
+}
+
+/** The paths of a commit's submodules. */
+export async function findSubmodules(
+  git: Git,
+  repository: string,
+  commit: string,
+): Promise<readonly string[]> {
+  const { text } = await git.run(['ls-tree', '-r', '-z', commit], { repository })
+  return text.split('\0').flatMap((line) => /^160000 .*?\t(.*)$/s.exec(line)?.[1] ?? [])
 }
 
 /**

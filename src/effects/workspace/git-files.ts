@@ -6,13 +6,14 @@ import { inScratch } from '../git/scratch.ts'
 import { type BytePath, bytesOf } from './byte-path.ts'
 import { writeCopy } from './in-place.ts'
 import type { Landing } from './landing.ts'
+import { isTooLarge } from './scan.ts'
 
 /** What became of files that are git's own. */
 export interface StoredGitFiles {
   /** Where they are; undefined when there are none. */
   readonly tree: string | undefined
   readonly stored: readonly BytePath[]
-  /** What could not be read. */
+  /** What could not be read, or is too large. */
   readonly unstored: readonly BytePath[]
 }
 
@@ -78,6 +79,7 @@ async function copyOut(
       await symlink(await readlink(from, { encoding: 'buffer' }), copy)
       return 'copied'
     }
+    if (isTooLarge(root, path)) return 'refused'
     return (await writeCopy(from, copy)) ? 'copied' : 'gone'
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException

@@ -14,7 +14,15 @@ export interface Scan {
   readonly emptyFolders: readonly BytePath[]
   /** Folders that could not be looked into. */
   readonly closed: readonly BytePath[]
+  /** Those of the files that are too large which are there. */
+  readonly tooLarge: readonly BytePath[]
 }
+
+/**
+ * The largest file that is stored, by its apparent size: a sparse one takes as long to read as one
+ * that is full.
+ */
+const FILE_BYTES_MAX = 1024 ** 3
 
 /** Folders that are read before others have their turn: some milliseconds. */
 const READ_AT_ONCE = 64
@@ -33,11 +41,16 @@ export async function scanWorkspace(
   git: Git,
   repositories: Repositories,
   place: Place,
-  submodules: readonly string[],
+  {
+    submodules,
+    large,
+  }: { readonly submodules: readonly string[]; readonly large: readonly BytePath[] },
 ): Promise<Scan> {
   const gitFiles: BytePath[] = []
   const emptyFolders: BytePath[] = []
   const closed: BytePath[] = []
+  const tooLarge: BytePath[] = []
+  const isLarge = new Set(large)
   const ignored = await listIgnored(git, repositories, place)
   // A clone comes with its own, which are compared with what was cloned.
   const left = new Set([...ignored, '.git'])
@@ -47,11 +60,42 @@ export async function scanWorkspace(
     if (entries?.length === 0 && !comesWithClone.has(path)) emptyFolders.push(path)
     const isOfGit = path.split('/').some(isRefusedName)
     for (const entry of entries ?? []) {
-      const isFileOfGit = (isOfGit || isRefusedName(entry.name)) && !entry.isDirectory()
-      if (isFileOfGit && !left.has(below(path, entry))) gitFiles.push(below(path, entry))
+      const file = below(path, entry)
+      if (entry.isDirectory() || left.has(file)) continue
+      if (isOfGit || isRefusedName(entry.name)) gitFiles.push(file)
+      else if (isLarge.has(file)) tooLarge.push(file)
     }
   })
-  return { gitFiles: gitFiles.sort(), emptyFolders: emptyFolders.sort(), closed: closed.sort() }
+  const [files, folders] = [gitFiles.sort(), emptyFolders.sort()]
+  return { gitFiles: files, emptyFolders: folders, closed: closed.sort(), tooLarge }
+}
+
+/** All files that are larger than what is stored, but for what is ignored and what is git's. */
+export async function findTooLarge(
+  git: Git,
+  repositories: Repositories,
+  place: Place,
+): Promise<readonly BytePath[]> {
+  const found: BytePath[] = []
+  const left = new Set([...(await listIgnored(git, repositories, place)), '.git'])
+  await walkFolders(place.folder, left, (path, entries) => {
+    for (const entry of entries ?? []) {
+      const file = below(path, entry)
+      const isOurs = entry.isFile() && !left.has(file) && !file.split('/').some(isRefusedName)
+      if (isOurs && isTooLarge(place.folder, file)) found.push(file)
+    }
+  })
+  return found
+}
+
+/** Whether there is a file at that path which is larger than what is stored. */
+export function isTooLarge(folder: string, path: BytePath): boolean {
+  try {
+    const stats = lstatSync(bytesOf(folder, path))
+    return stats.isFile() && stats.size > FILE_BYTES_MAX
+  } catch {
+    return false
+  }
 }
 
 /** A file, a link or a folder in a folder. Pipes, sockets and devices hold nothing. */

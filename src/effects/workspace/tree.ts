@@ -28,6 +28,10 @@ export interface TreeSource {
   readonly base: string
   /** The folders of submodules, which are not filled in. */
   readonly submodules: readonly string[]
+  /** Files that stay as they are in the index, be they there or not. */
+  readonly leaveOut?: readonly BytePath[]
+  /** Ends git where it is, and with it the storing. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -40,19 +44,22 @@ export async function storeTree(source: TreeSource): Promise<StoredTree> {
   const filled = submodules.filter((path) => isFilled(folder, path))
   if (filled.length === 0) {
     const isSimple = await addAll(source, { timeoutMs: SIMPLE_MS_MAX }).catch((error) => {
-      if (error instanceof GitError) return false
+      if (error instanceof GitError && source.signal?.aborted !== true) return false
       throw error
     })
     if (isSimple) {
       const { text: tree } = await git.run(['write-tree'], options)
-      if (!(await hasOddEntries(source, tree))) return { tree, isSimple: true }
+      const { isOdd, hidden } = await compareWithBase(source, tree)
+      if (!isOdd && hidden.length === 0) return { tree, isSimple: true }
+      if (!isOdd) return { tree: await addHidden(source, hidden), isSimple: false }
     }
   }
   return storePiecewise(source)
 }
 
-function optionsFor({ repositories, folder, index }: TreeSource): GitOptions {
-  return { repository: repositories.work, workTree: folder, index }
+function optionsFor({ repositories, folder, index, signal }: TreeSource): GitOptions {
+  const options = { repository: repositories.work, workTree: folder, index }
+  return signal === undefined ? options : { ...options, signal }
 }
 
 async function addAll(
@@ -64,23 +71,71 @@ async function addAll(
   await rm(`${source.index}.lock`, { force: true })
   const flags = options.accept === undefined ? [] : ['--ignore-errors']
   const args = [...config, 'add', '--all', ...flags]
-  await source.git.run(args, { ...optionsFor(source), ...options })
+  const only = allBut(source.leaveOut ?? [])
+  await source.git.run([...args, ...only.args], {
+    ...optionsFor(source),
+    ...options,
+    ...only.options,
+  })
   return true
 }
 
-/** Whether git has taken something in a way that does not give it back. */
-async function hasOddEntries(
-  { git, repositories, base }: TreeSource,
-  tree: string,
-): Promise<boolean> {
+/** Names all files but some to git; a pattern would not do, since a .gitignore can undo it. */
+function allBut(paths: readonly BytePath[]): {
+  readonly args: readonly string[]
+  readonly options: Pick<GitOptions, 'stdin' | 'env'>
+} {
+  if (paths.length === 0) return { args: [], options: {} }
+  const specs = ['.', ...paths.map((path) => `:(top,exclude,literal)${path}`)]
+  const stdin = Buffer.from(specs.map((spec) => `${spec}\0`).join(''), 'latin1')
+  const args = ['--pathspec-from-file=-', '--pathspec-file-nul']
+  return { args, options: { stdin, env: { GIT_LITERAL_PATHSPECS: '0' } } }
+}
+
+interface Comparison {
+  /** Whether git has taken something in a way that does not give it back. */
+  readonly isOdd: boolean
+  /** Files of the base that are there and were not taken: they are ignored, and were gone before. */
+  readonly hidden: readonly BytePath[]
+}
+
+async function compareWithBase(source: TreeSource, tree: string): Promise<Comparison> {
+  const { git, repositories, folder, base, leaveOut = [] } = source
   const args = ['diff-tree', '-r', '--raw', '--no-renames', '-z', base, tree]
-  const { text } = await git.run(args, { repository: repositories.work })
-  const fields = text.split('\0')
-  return fields.some((field, i) => {
+  const { stdout } = await git.run(args, { repository: repositories.work })
+  const fields = stdout.toString('latin1').split('\0')
+  const isOdd = fields.some((field, i) => {
     // Of a repository inside another one, only the commit is noted.
     if (/^:\d{6} 160000 /.test(field)) return !field.startsWith(':160000')
     return /^:\d{6} 120000 /.test(field) && LINKED_MODULES.test(fields[i + 1] ?? '')
   })
+  const gone = fields.flatMap((field, i) =>
+    /^:1[02]0\d{3} 0/.test(field) ? (fields[i + 1] ?? []) : [],
+  )
+  const isHidden = (path: BytePath) => !leaveOut.includes(path) && isFileInPlace(folder, path)
+  return { isOdd, hidden: gone.filter(isHidden) }
+}
+
+/** Whether a tree's file is there, and no link on the way to it leads elsewhere. */
+function isFileInPlace(folder: string, path: BytePath): boolean {
+  try {
+    const stats = lstatSync(bytesOf(folder, path))
+    if (stats.isSymbolicLink() ? LINKED_MODULES.test(path) : !stats.isFile()) return false
+    const parent = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+    const real = realpathSync.native(bytesOf(folder, parent), 'latin1')
+    return real === bytesOf(realpathSync(folder), parent).toString('latin1').replace(/\/$/, '')
+  } catch {
+    return false
+  }
+}
+
+/** Takes files although they are ignored. */
+async function addHidden(source: TreeSource, paths: readonly BytePath[]): Promise<string> {
+  const stdin = Buffer.from(paths.map((path) => `${path}\0`).join(''), 'latin1')
+  const options = optionsFor(source)
+  const args = ['update-index', '--add', '--remove', '-z', '--stdin']
+  await source.git.run(args, { ...options, stdin })
+  return (await source.git.run(['write-tree'], options)).text
 }
 
 /** Git takes such a link where a file was, and then refuses to put it anywhere. */
@@ -167,7 +222,8 @@ async function storePiecewise(source: TreeSource): Promise<StoredTree> {
       links.filter((name) => LINKED_MODULES.test(name)),
     )
     const { text: tree } = await git.run(['write-tree'], options)
-    return { tree, isSimple: false }
+    const { hidden } = await compareWithBase(source, tree)
+    return { tree: hidden.length === 0 ? tree : await addHidden(source, hidden), isSimple: false }
   })
 }
 
@@ -178,7 +234,11 @@ async function storeInner(source: TreeSource, name: BytePath, index: string): Pr
   // Nothing can be told to work in a folder whose name is no text.
   const canStore = bytePathOf(path) === name && isInPlace(folder, path)
   if (!canStore || isRefusedName(name.slice(name.lastIndexOf('/') + 1))) return
-  const inner = { ...source, folder: join(folder, path), index, base: EMPTY_TREE, submodules: [] }
+  const leaveOut = (source.leaveOut ?? []).flatMap((file) =>
+    file.startsWith(`${name}/`) ? [file.slice(name.length + 1)] : [],
+  )
+  const own = { folder: join(folder, path), index, base: EMPTY_TREE, submodules: [], leaveOut }
+  const inner = { ...source, ...own }
   if (!lstatSync(inner.folder).isDirectory()) return
   const { tree } = await storeTree(inner)
   await git.run(['read-tree', `--prefix=${path}/`, tree], optionsFor(source))

@@ -3,8 +3,9 @@ import { readFields } from '../effect-input.ts'
 import type { Forge } from '../forge/forge.ts'
 import { FORGE_SERVICE } from '../forge/pull-request-handler.ts'
 import { GitGuardError } from '../guards/git-guard.ts'
+import { redact } from '../guards/redaction.ts'
 import { readable } from './byte-path.ts'
-import { PlaceError } from './place.ts'
+import { type Owner, PlaceError } from './place.ts'
 import type { Workspaces } from './workspaces.ts'
 
 /**
@@ -38,7 +39,9 @@ export function prepareWorkspaceHandler(workspaces: Workspaces, forge: Forge): E
 export function checkpointHandler(
   workspaces: Workspaces,
   diffOf: (from: string, to: string) => Promise<string>,
+  secrets: readonly string[],
 ): EffectHandler {
+  const clean = (text: string) => redact(text, secrets)
   return {
     policy: { attemptsMax: 3 },
     run: ({ input }, { blobs }) =>
@@ -47,20 +50,26 @@ export function checkpointHandler(
         if (fields === undefined) return invalid('checkpoint')
         const { message, ...owner } = fields
         const { commit, base, tree, unstored } = await workspaces.checkpoint(owner)
-        const head = message === undefined ? undefined : await workspaces.commit(owner, message)
-        const diff = await blobs.put(await diffOf(base, commit))
-        const left = unstored.length === 0 ? {} : { unstored: unstored.map(readable) }
+        const head =
+          message === undefined ? undefined : await workspaces.commit(owner, clean(message))
+        const diff = await blobs.put(clean(await diffOf(base, head ?? commit)))
+        const left =
+          unstored.length === 0 ? {} : { unstored: unstored.map((path) => clean(readable(path))) }
         const value = { commit, base, tree, head: head ?? null, diff: { ...diff }, ...left }
         return { ok: true, value }
-      }),
+      }, clean),
   }
 }
 
 /**
  * Carries out `clean_up`: { run, story }. What is removed has been stored; the outcome names the
- * folder that was kept instead, and what in it is stored nowhere else.
+ * folder that was kept instead, and what in it is stored nowhere else. `forget` is for what others
+ * remember of the story's attempt.
  */
-export function cleanUpHandler(workspaces: Workspaces): EffectHandler {
+export function cleanUpHandler(
+  workspaces: Workspaces,
+  forget: (owner: Owner) => Promise<void> = async () => {},
+): EffectHandler {
   return {
     policy: { attemptsMax: 3 },
     run: ({ input }) =>
@@ -68,6 +77,7 @@ export function cleanUpHandler(workspaces: Workspaces): EffectHandler {
         const owner = readFields(input, ['run', 'story'], [])
         if (owner === undefined) return invalid('clean_up')
         const kept = await workspaces.remove(owner)
+        await forget(owner)
         return { ok: true, value: kept === undefined ? null : { kept: { ...kept } } }
       }),
   }
@@ -79,12 +89,16 @@ const invalid = (kind: string): Attempt => ({
 })
 
 /** A full disk or a busy machine may be better next time; a bad name is not. */
-async function attempt(work: () => Promise<Attempt>): Promise<Attempt> {
+async function attempt(
+  work: () => Promise<Attempt>,
+  clean: (text: string) => string = redact,
+): Promise<Attempt> {
   try {
     return await work()
   } catch (error) {
     const isBad = error instanceof GitGuardError || error instanceof PlaceError
     const code = isBad ? 'invalid_input' : 'workspace_failed'
-    return { ok: false, error: { code, message: String(error), retry: isBad ? 'never' : 'later' } }
+    const message = clean(String(error))
+    return { ok: false, error: { code, message, retry: isBad ? 'never' : 'later' } }
   }
 }

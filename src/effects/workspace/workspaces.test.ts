@@ -79,6 +79,7 @@ describe('prepare', () => {
       removed: [],
       kept: [],
       missing: [],
+      mended: [],
       failed: [],
     })
     await workspaces.remove(S1)
@@ -240,6 +241,7 @@ describe('reconcile', () => {
       removed: [S1],
       kept: [],
       missing: [wanted],
+      mended: [],
       failed: [],
     })
     const refs = await findArchived(git, repositories.work, S1)
@@ -274,6 +276,7 @@ describe('a start', () => {
       removed: [],
       kept: [],
       missing: [],
+      mended: [],
       failed: [],
     })
     expect(readFileSync(join(folder, 'work.txt'), 'utf8')).toBe('kept')
@@ -288,6 +291,7 @@ describe('a start', () => {
       removed: [],
       kept: [],
       missing: [],
+      mended: [],
       failed: [],
     })
   })
@@ -311,6 +315,7 @@ describe('many finished stories', () => {
     let noteRepack = () => {}
     const repacking = new Promise<void>((done) => (noteRepack = done))
     const watched: Git = {
+      ...git,
       async run(args, options) {
         if (args.includes('repack')) noteRepack()
         if (!args.includes('clone')) return git.run(args, options)

@@ -1,13 +1,15 @@
 import { existsSync } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isWhole, removeNonsense } from '../git/damage.ts'
 import type { Git } from '../git/git.ts'
 import { isAncestor } from '../git/objects.ts'
 import { packWhenMany } from '../git/packing.ts'
-import { changeRefs, findObjects, type Repositories, readRef } from '../git/repositories.ts'
+import { changeRefs, type Repositories, readRef } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
 import { Turns } from '../turns.ts'
 import { archiveStory, findArchived, findStories } from './archive.ts'
+import type { BytePath } from './byte-path.ts'
 import {
   type Checkpoint,
   type Contents,
@@ -18,9 +20,13 @@ import {
   storePrepared,
 } from './checkpoint.ts'
 import { makeClone } from './clone.ts'
+import { restoreGitlinks } from './gitlinks.ts'
+import { isWholeIndex, rebuildIndex } from './index-file.ts'
 import { type Kept, keepFolder } from './kept-folder.ts'
 import { type Owner, type Place, placeOf } from './place.ts'
+import { readRecord, rebuildRecord, writeRecord } from './record.ts'
 import { removeFolder } from './removal.ts'
+import { rewindFolder } from './rewind.ts'
 
 interface Prepared {
   readonly folder: string
@@ -29,17 +35,19 @@ interface Prepared {
 }
 
 /** What a start found. */
-interface Reconciliation {
+export interface Reconciliation {
   /** Nobody's: archived, and gone from the disk unless it was kept. */
   readonly removed: readonly Owner[]
   readonly kept: readonly Kept[]
   /** Wanted, not there, and never stored: whoever wants them prepares them. */
   readonly missing: readonly Owner[]
+  /** Damaged, and made whole from what is on the disk. */
+  readonly mended: readonly NotedOwner[]
   /** Neither removed nor made again. What is on the disk and in git of them stays as it is. */
-  readonly failed: readonly FailedOwner[]
+  readonly failed: readonly NotedOwner[]
 }
 
-interface FailedOwner extends Owner {
+interface NotedOwner extends Owner {
   readonly reason: string
 }
 
@@ -53,6 +61,8 @@ export interface Workspaces {
   /** The workspace that is there. */
   find(owner: Owner): Promise<Prepared | undefined>
   checkpoint(owner: Owner): Promise<Checkpoint>
+  /** Brings its files back to the last checkpoint; ignored ones stay as they are. */
+  rewind(owner: Owner): Promise<void>
   /** Commits all work to the story's branch; undefined when there is none. */
   commit(owner: Owner, message: string): Promise<string | undefined>
   /**
@@ -80,6 +90,7 @@ export function openWorkspaces(
       turns.take(['clone', keyOf(owner)], () => yard.prepare(owner, base, content)),
     find: (owner) => turns.take([keyOf(owner)], () => yard.find(owner)),
     checkpoint: (owner) => turns.take([keyOf(owner)], () => yard.checkpoint(owner)),
+    rewind: (owner) => turns.take([keyOf(owner)], () => yard.rewind(owner)),
     commit: (owner, message) => turns.take([keyOf(owner)], () => yard.commit(owner, message)),
     remove: (owner) => turns.take(['clone', 'archive', keyOf(owner)], () => yard.remove(owner)),
     restore: (owner) => turns.take(['clone', keyOf(owner)], () => yard.restore(owner)),
@@ -92,6 +103,8 @@ class Yard implements Workspaces {
   readonly #git: Git
   readonly #repositories: Repositories
   readonly #stateFolder: string
+  /** What the last checkpoint of each left out, by the index. */
+  readonly #unstored = new Map<string, readonly BytePath[]>()
 
   constructor(git: Git, repositories: Repositories, stateFolder: string) {
     this.#git = git
@@ -104,10 +117,16 @@ class Yard implements Workspaces {
     const place = placeOf(this.#stateFolder, owner)
     const { folder, branch } = place
     guardGit('commit', base)
-    const present = existsSync(folder) ? await requireRecord(place) : undefined
-    if (present?.base === base && content === undefined) return { folder, branch, base }
-    if (present !== undefined) await this.#putAway(owner)
-    const stored = await readCheckpoint(this.#git, work, place.checkpointRef)
+    if (existsSync(folder)) {
+      const present = await this.#findContents(place)
+      if (present?.base === base && content === undefined) return { folder, branch, base }
+      await this.#putAway(owner)
+    }
+    // One that cannot be read is a loss only to whoever wants its files.
+    const stored = await readCheckpoint(this.#git, work, place.checkpointRef).catch((error) => {
+      if (content === undefined) throw error
+      return undefined
+    })
     await discard(place)
     const { contents, settle } = await makeClone(this.#git, this.#repositories, { ...place, base })
     const lost = content === undefined && stored?.base === base ? stored : undefined
@@ -119,7 +138,7 @@ class Yard implements Workspaces {
     }
     if (lost === undefined && (content ?? stored) !== undefined) {
       // Otherwise a loss before the next checkpoint would bring back what was there before.
-      const [tree] = await findObjects(this.#git, work, [`${content ?? base}^{tree}`])
+      const [tree] = await this.#git.find(work, [`${content ?? base}^{tree}`])
       if (tree === undefined) throw new Error(`there is no commit ${content ?? base}`)
       await storePrepared(this.#git, this.#repositories, place, { base, tree }, stored)
     }
@@ -134,29 +153,71 @@ class Yard implements Workspaces {
   async find(owner: Owner): Promise<Prepared | undefined> {
     const place = placeOf(this.#stateFolder, owner)
     const { folder, branch } = place
-    if (!existsSync(folder)) return undefined
-    return { folder, branch, base: (await requireRecord(place)).base }
+    const contents = existsSync(folder) ? await this.#findContents(place) : undefined
+    return contents && { folder, branch, base: contents.base }
   }
 
-  async checkpoint(owner: Owner): Promise<Checkpoint> {
+  /** What is known about a workspace that is there, or can be found out again. */
+  async #findContents(place: Place): Promise<Contents | undefined> {
+    return (await readRecord(place)) ?? rebuildRecord(this.#git, this.#repositories, place)
+  }
+
+  async #requireContents(place: Place): Promise<Contents> {
+    const contents = existsSync(place.folder) ? await this.#findContents(place) : undefined
+    if (contents !== undefined) return contents
+    throw new Error(`nothing is known about the workspace ${place.folder}`)
+  }
+
+  async checkpoint(owner: Owner, anew = false): Promise<Checkpoint> {
     const place = placeOf(this.#stateFolder, owner)
-    return storeCheckpoint(this.#git, this.#repositories, place, await requireRecord(place))
+    const contents = await this.#requireContents(place)
+    const manner = { anew, suspects: this.#unstored.get(place.index) ?? [] }
+    const parts = [this.#git, this.#repositories, place, contents, manner] as const
+    const checkpoint = await storeCheckpoint(...parts)
+    this.#unstored.set(place.index, checkpoint.unstored)
+    return checkpoint
+  }
+
+  async rewind(owner: Owner): Promise<void> {
+    const place = placeOf(this.#stateFolder, owner)
+    const contents = await this.#requireContents(place)
+    if (!(await isWholeIndex(place.index))) {
+      await rebuildIndex(this.#git, this.#repositories, place.index, [contents.base])
+    }
+    await rewindFolder(this.#git, this.#repositories, place, contents)
   }
 
   async commit(owner: Owner, message: string): Promise<string | undefined> {
     const repository = this.#repositories.work
-    const { base, tree } = await this.checkpoint(owner)
     const ref = `refs/heads/${placeOf(this.#stateFolder, owner).branch}`
+    for (const anew of [false, true]) {
+      const { base, tree } = await this.checkpoint(owner, anew)
+      const { head, commit } = await this.#commitTree(base, tree, ref, message, anew)
+      if (commit === undefined) return undefined
+      // Somebody will merge it, without the files of this workspace at hand.
+      if (!(await isWhole(this.#git, this.#repositories, commit, base))) continue
+      if (commit !== head) await changeRefs(this.#git, repository, [{ ref, to: commit }])
+      return commit
+    }
+    throw new Error(`objects of the story's commit cannot be read in ${repository}`)
+  }
+
+  /** Commits a tree on top of what a branch has; nothing, where that changes nothing. */
+  async #commitTree(base: string, stored: string, ref: string, message: string, anew: boolean) {
+    const repository = this.#repositories.work
+    const tree = await restoreGitlinks(this.#git, this.#repositories, base, stored)
     const head = await readRef(this.#git, repository, ref)
-    const parent =
-      head !== undefined && (await isAncestor(this.#git, repository, base, head)) ? head : base
-    const [parentTree] = await findObjects(this.#git, repository, [`${parent}^{tree}`])
-    if (tree === parentTree) return parent === base ? undefined : parent
+    if (head === undefined) await removeNonsense(repository, ref)
+    const holds =
+      head !== undefined &&
+      (await isAncestor(this.#git, repository, base, head)) &&
+      (!anew || (await isWhole(this.#git, this.#repositories, head, base)))
+    const parent = holds ? head : base
+    const [parentTree] = await this.#git.find(repository, [`${parent}^{tree}`])
+    if (tree === parentTree) return { head, commit: parent === base ? undefined : parent }
     const args = ['commit-tree', tree, '-p', parent, '-F', '-']
     const stdin = `${message.trimEnd()}\n`
-    const { text: commit } = await this.#git.run(args, { repository, stdin })
-    await changeRefs(this.#git, repository, [{ ref, to: commit }])
-    return commit
+    return { head, commit: (await this.#git.run(args, { repository, stdin })).text }
   }
 
   async remove(owner: Owner): Promise<Kept | undefined> {
@@ -171,8 +232,13 @@ class Yard implements Workspaces {
   /** Stores a workspace; where that is not all of it, its folder is kept elsewhere. */
   async #putAway(owner: Owner): Promise<Kept | undefined> {
     const place = placeOf(this.#stateFolder, owner)
-    const contents = await requireRecord(place)
-    const unstored = await storeFinally(this.#git, this.#repositories, place, contents)
+    const contents = await this.#findContents(place)
+    const manner = { suspects: this.#unstored.get(place.index) ?? [] }
+    const unstored =
+      contents === undefined
+        ? ['.']
+        : await storeFinally(this.#git, this.#repositories, place, contents, manner)
+    this.#unstored.delete(place.index)
     return unstored.length === 0 ? undefined : keepFolder(this.#stateFolder, owner, place, unstored)
   }
 
@@ -197,7 +263,8 @@ class Yard implements Workspaces {
     const removed: Owner[] = []
     const kept: Kept[] = []
     const missing: Owner[] = []
-    const failed: FailedOwner[] = []
+    const mended: NotedOwner[] = []
+    const failed: NotedOwner[] = []
     // One workspace that cannot be dealt with must not stop all the others.
     const attempt = async (owner: Owner, work: () => Promise<void>) => {
       await work().catch((error) => failed.push({ ...owner, reason: String(error) }))
@@ -205,19 +272,40 @@ class Yard implements Workspaces {
     for (const owner of found.values()) {
       await attempt(owner, async () => {
         const place = placeOf(this.#stateFolder, owner)
-        if (existsSync(place.folder) && (await readRecord(place)) === undefined) return
+        const isOurs = !existsSync(place.folder) || existsSync(join(place.folder, '.git'))
+        if (!isOurs && (await this.#findContents(place)) === undefined) return
         kept.push(...[(await this.remove(owner)) ?? []].flat())
         removed.push(owner)
       })
     }
     for (const owner of wanted) {
       await attempt(owner, async () => {
-        if (existsSync(placeOf(this.#stateFolder, owner).folder)) return
-        const isBack = await this.#comeBack(owner)
-        if (!isBack) missing.push(owner)
+        if (existsSync(placeOf(this.#stateFolder, owner).folder)) {
+          const reason = await this.#mend(owner)
+          if (reason !== undefined) mended.push({ ...owner, reason })
+        } else if (!(await this.#comeBack(owner))) missing.push(owner)
       })
     }
-    return { removed, kept, missing, failed }
+    return { removed, kept, missing, mended, failed }
+  }
+
+  /** Makes what is known and stored of a workspace agree with the disk; says what was damaged. */
+  async #mend(owner: Owner): Promise<string | undefined> {
+    const place = placeOf(this.#stateFolder, owner)
+    const damage: string[] = []
+    if ((await readRecord(place)) === undefined) damage.push('its record')
+    const { base } = await this.#requireContents(place)
+    if (!(await isWholeIndex(place.index))) damage.push('its index')
+    const { work } = this.#repositories
+    const last = await readCheckpoint(this.#git, work, place.checkpointRef).catch(() => null)
+    const isStored =
+      last !== null &&
+      (last === undefined || (await isWhole(this.#git, this.#repositories, last.commit, base)))
+    if (!isStored) damage.push('its last checkpoint')
+    if (damage.length === 0) return undefined
+    const { commit } = await this.checkpoint(owner, true)
+    if (await isWhole(this.#git, this.#repositories, commit, base)) return damage.join(', ')
+    throw new Error(`objects of its checkpoint cannot be read in ${work}`)
   }
 
   /** Makes a lost workspace again from its last checkpoint, if it has one. */
@@ -236,34 +324,8 @@ async function discard({ folder, doomed, record, index }: Place): Promise<void> 
     await rename(folder, doomed)
     await removeFolder(doomed)
   }
-  for (const path of [record, index, `${index}.lock`]) await rm(path, { force: true })
-}
-
-async function writeRecord({ record }: Place, contents: Contents): Promise<void> {
-  await mkdir(dirname(record), { recursive: true, mode: 0o700 })
-  const draft = `${record}+new`
-  const file = await open(draft, 'w', 0o600)
-  try {
-    await file.writeFile(JSON.stringify(contents))
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(draft, record)
-}
-
-async function readRecord({ record }: Place): Promise<Contents | undefined> {
-  try {
-    return JSON.parse(await readFile(record, 'utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-async function requireRecord(place: Place): Promise<Contents> {
-  const contents = await readRecord(place)
-  if (contents !== undefined) return contents
-  throw new Error(`nothing is known about the workspace ${place.folder}`)
+  const files = [record, index, `${index}.lock`, `${index}+new`]
+  for (const path of files) await rm(path, { force: true })
 }
 
 /** What we did not make, such as a file of the desktop's, is left alone. */

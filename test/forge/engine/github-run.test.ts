@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { plainGit } from '../../git/world.ts'
 import { makeUser, type User } from '../../run/slipway.ts'
+import { APPROVES, building, DONE, planOf, testing, write } from '../../task/replies.ts'
 import { EmulatedRepository } from '../emulated-repository.ts'
 import { type Emulator, OWNER, startEmulator, TOKEN } from '../emulator.ts'
 import { GithubHost } from '../github-host.ts'
@@ -46,6 +47,13 @@ const coding = (id: string, word: string) => ({
   ],
 })
 
+const HALF_TEST = `import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { half } from '../src/half.js'
+
+test('half', () => assert.equal(half(4), 2))
+`
+
 const SCENARIO = {
   title: 'Two stories on GitHub',
   replies: [
@@ -70,6 +78,14 @@ const SCENARIO = {
       when: { task: 'architect/code-review' },
       do: [{ call: 'review_complete', input: { verdict: 'approved', feedback: 'Good.' } }],
     },
+    building(
+      { turn: 1 },
+      write('src/half.js', 'export const half = (n) => n / 2\n'),
+      write('test/half.test.js', HALF_TEST),
+    ),
+    DONE,
+    APPROVES,
+    testing({ call: 'submit_test_plan', input: planOf(['node', '--test', 'test/half.test.js']) }),
   ],
 }
 
@@ -156,6 +172,34 @@ test('stories of a run are merged on GitHub as pull requests, tested and reviewe
   expect(readFileSync(join(user.state, 'journal.db')).includes(TOKEN)).toBe(false)
   expect(done.stdout + done.stderr).not.toContain(TOKEN)
 }, 180_000)
+
+const task = () =>
+  user.slipway('task', 'Halve a number.', '--mode', 'implementation', '--foreground', '--json')
+
+test('a task is a pull request on GitHub, which somebody else merges', async () => {
+  const done = await task()
+  expect(done, done.stderr).toMatchObject({ code: 0 })
+  const { delivery, branch, head } = JSON.parse(done.stdout)
+  expect(delivery).toMatchObject({ number: expect.any(Number), url: expect.any(String) })
+  const pulls = await pullRequests()
+  expect(pulls).toMatchObject([
+    { number: delivery.number, title: 'Halve a number.', merged_at: null },
+  ])
+  expect(plainGit(host.repository.folder, 'rev-parse', branch)).toBe(head)
+  expect(remoteLog()).toEqual(['configure', 'init'])
+}, 120_000)
+
+test('a task with a token that GitHub refuses says so, with its exit code', async () => {
+  user.env.GH_ENTERPRISE_TOKEN = 'a-token-that-is-wrong'
+  const { code, stdout } = await task()
+  expect([code, JSON.parse(stdout)]).toMatchObject([
+    5,
+    {
+      meaning: 'The forge refused the credentials.',
+      why: expect.stringMatching(/401|Authentication failed/),
+    },
+  ])
+}, 60_000)
 
 test.each<[string, () => void, RegExp]>([
   [

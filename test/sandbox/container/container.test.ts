@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, symlinkSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openProcesses } from '../../../src/effects/process/processes.ts'
 import { openContainer } from '../../../src/effects/sandbox/container.ts'
@@ -54,10 +54,13 @@ describe('a container', () => {
     expect(podman('ps', '--all', '--quiet')).toBe('')
   })
 
-  test('that a killed orchestrator left is removed by the next one', async () => {
+  test('that a killed orchestrator left is removed by the next one, by any link', async () => {
+    const link = `${stateFolder}-link`
+    symlinkSync(stateFolder, link)
     await inSandbox(subject, {}, async () => {
       expect(podman('ps', '--quiet', '--filter', 'label=slipway.state')).not.toBe('')
-      await openContainer(processes, settings())
+      await openContainer(processes, { ...settings(), stateFolder: link })
+      rmSync(link)
       expect(podman('ps', '--all', '--quiet')).toBe('')
     })
   })

@@ -42,7 +42,7 @@ export function describeHosts(subject: Subject): void {
     }
 
     test('are reached when they are listed, and no other', () =>
-      inSandbox(subject, { hosts: ['localhost', '*.example.org'] }, async (place) => {
+      inSandbox(subject, { hosts: [`localhost:${port}`, '*.example.org'] }, async (place) => {
         const refused = ['127.0.0.1', '[::1]', '2130706433', 'example.org', 'example.com']
         const forms = (host: string) => [`http://${host}:${port}/`, `${host}:${port}`]
         const before = requests
@@ -56,7 +56,7 @@ export function describeHosts(subject: Subject): void {
       }))
 
     test('are reached by the proxy alone, whatever a command ends', () =>
-      inSandbox(subject, { hosts: ['localhost'] }, async (place) => {
+      inSandbox(subject, { hosts: [`localhost:${port}`] }, async (place) => {
         const direct = `require('net').connect(${port}, '127.0.0.1').on('error', (e) => console.log(e.code))`
         const argv = ['node', '-e', direct] as const
         const ended = await place.sandbox.run({ argv, timeoutMs: 5_000, outputBytesMax: 1_000 })

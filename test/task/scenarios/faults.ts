@@ -10,6 +10,7 @@ import {
   call,
   changes,
   DONE,
+  MENDS,
   PLAIN,
   planOf,
   reviewing,
@@ -89,7 +90,8 @@ scenario('the word author is nothing about authentication', NEW, async (open) =>
 scenario('a command is an argument list: & starts nothing', NEW, async (open) => {
   for (const command of [
     ['node', '--test', 'x', '&', 'touch', 'f'],
-    ['sh', '-c', 'node --test x & touch f'],
+    ['sh', '-ce', 'node --test x & touch f'],
+    ['timeout', '9', 'bash', '-e', '-c', 'node --test x & touch f'],
   ]) {
     const world = await open({
       limits: { taskRounds: 1 },
@@ -127,6 +129,85 @@ scenario('no command, or none that tests anything, is no pass', NEW, async (open
       replies: [BUILDS, DONE, APPROVES, testing(call('submit_test_plan', plan))],
     })
     expect(await world.outcome()).toBe('tester_schema_invalid')
+  }
+})
+
+scenario('commands that succeed without a test are no pass', NEW, async (open) => {
+  const plan = planOf(['node', '-e', '0'], ['git', 'status'])
+  const world = await open({
+    limits: { taskRounds: 1 },
+    tests: {},
+    files: { 'sum.sh': 'echo $(($1 + $2))\n' },
+    replies: [BUILDS, DONE, APPROVES, testing(call('submit_test_plan', plan))],
+  })
+  expect(await world.outcome()).toBe('test_failed')
+  expect((await world.work()).why).toContain('Nothing shows that a test was run')
+  expect((await world.rounds())[0]?.tests).toContain('$ git status: passed')
+})
+
+scenario(
+  'where a repository has no tests, a runner that reports some is a pass',
+  NEW,
+  async (open) => {
+    const world = await open({
+      tests: {},
+      files: { 'sum.js': 'export const sum = (a, b) => a + b\n' },
+      replies: [
+        building(
+          { turn: 1 },
+          write('sum.test.mjs', "import { test } from 'node:test'\ntest('it is', () => {})\n"),
+        ),
+        DONE,
+        APPROVES,
+        testing(call('submit_test_plan', planOf(['timeout', '20', 'node', '--test']))),
+      ],
+    })
+    expect(await world.outcome()).toBe('approved')
+  },
+)
+
+/** Fails in a clean checkout, and passes from then on. */
+const SECOND_TIME_LUCKY = '[ -e stamp ] && exit 0; touch stamp; echo "no stamp"; exit 1\n'
+
+scenario(
+  'what an earlier run left behind makes no pass, and is not committed',
+  BOTH,
+  async (open) => {
+    for (const ignored of ['', 'stamp\n']) {
+      const world = await open({
+        limits: { taskRounds: 2 },
+        files: { 'test.sh': SECOND_TIME_LUCKY, 'sum.sh': 'echo\n', '.gitignore': ignored },
+        replies: [
+          BUILDS,
+          MENDS,
+          DONE,
+          APPROVES,
+          testing(call('submit_test_plan', planOf(['sh', 'test.sh']))),
+        ],
+      })
+      expect(await world.outcome()).toBe('test_failed')
+      expect((await world.work()).why).toContain('no stamp')
+      expect((await world.rounds()).map(({ cameTo }) => cameTo)).toEqual([
+        'tests_failed',
+        'tests_failed',
+      ])
+      expect(world.branch('double.sh')).toBeDefined()
+      expect(world.branch('stamp')).toBeUndefined()
+    }
+  },
+)
+
+scenario('two answers that differ approve nothing', NEW, async (open) => {
+  const objection = changes('It squares.')
+  for (const steps of [
+    [call('submit_review', APPROVAL), call('submit_review', objection)],
+    [{ text: JSON.stringify(objection) }, call('submit_review', APPROVAL)],
+  ]) {
+    const world = await open({ replies: [BUILDS, DONE, reviewing(...steps), TESTS] })
+    expect(await world.outcome()).toBe('review_schema_invalid')
+    expect(world.told.findLast(({ who }) => who === 'reviewer')?.text).toContain(
+      'more than one way',
+    )
   }
 })
 
@@ -194,7 +275,7 @@ scenario('an answer in words that is just the required form is taken', NEW, asyn
   expect(await world.outcome()).toBe('approved')
 })
 
-scenario('a state is where it was after the process is gone', BOTH, async (open) => {
+scenario('a state is where it was after its process was closed', BOTH, async (open) => {
   const world = await open({ replies: [BUILDS, DONE, reviewing({ hang: true })] })
   await world.untilIn('review')
   const before = await world.rounds()

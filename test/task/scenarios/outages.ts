@@ -47,6 +47,7 @@ scenario(
     expect(await world.outcome()).toBe('max_iterations_reached')
     expect(await world.work()).toMatchObject({
       isSpent: false,
+      cause: 'provider_auth_error',
       why: expect.stringContaining('auth'),
     })
     expect((await world.moves()).slice(-3)).toEqual([
@@ -115,7 +116,7 @@ scenario('what is approved stays approved, though the forge cannot be told', NEW
   await world.until(({ state, data }) => state === 'finalize' && data.delivery !== undefined)
   expect(await world.work()).toMatchObject({
     outcome: 'approved',
-    delivery: { error: expect.stringContaining('no route') },
+    delivery: { error: expect.stringContaining('no route'), cause: 'forge_lost' },
   })
   expect(await world.moves()).toContain('finalize service_unavailable SUSPEND')
 })

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import {
+  APPROVAL,
   APPROVES,
   BUILDS,
   BUILDS_PACKAGE,
@@ -102,6 +103,7 @@ scenario('what a reviewer and the tests object to goes to the next round', BOTH,
       once(OBJECTS),
       // The second round mends nothing, and the reviewer does not notice.
       once(building({ turn: 1, contains: 'squares its input' }, write('note.txt', 'looked\n'))),
+      once(reviewing(call('submit_review', { ...APPROVAL, tests: ['Try a negative number.'] }))),
       MENDS,
       ...PLAIN,
     ],
@@ -129,6 +131,14 @@ scenario('what a reviewer and the tests object to goes to the next round', BOTH,
   // The command that failed, and what it printed.
   expect(builds[2]?.text).toContain('$ sh tests/double.sh: failed')
   expect(builds[2]?.text).toContain('got 16, not 8')
+  const reviews = world.told.filter(({ task }) => task === 'coordinator/review')
+  expect(reviews[0]?.text).not.toContain('double.sh:1 squares its input')
+  expect(reviews[1]?.text).toContain('double.sh:1 squares its input')
+  // The tester is told what the reviewer wants tested, and then what failed.
+  const tests = world.told.filter(({ task }) => task === 'coordinator/test')
+  expect(tests[0]?.text).toContain('- Try a negative number.')
+  expect(tests[0]?.text).not.toContain('In the last round this failed')
+  expect(tests[1]?.text).toMatch(/In the last round this failed.*got 16, not 8/)
   const again = (await world.rows()).filter(
     ({ move, from }) => move === 'start_coder' && from === 'iterate',
   )
@@ -200,6 +210,51 @@ scenario('a reviewer who is never content uses the rounds up', BOTH, async (open
   expect(await world.rounds()).toHaveLength(2)
   // What there is stays on its branch.
   expect(world.branch('double.sh')).toContain('sum.sh')
+})
+
+scenario('a follow-up has its own rounds, and begins with what was left', BOTH, async (open) => {
+  const world = await open({
+    limits: { taskRounds: 1 },
+    replies: [once(OBJECTS), BUILDS, DONE, APPROVES, TESTS],
+  })
+  expect(await world.outcome()).toBe('max_iterations_reached')
+  await world.followUp('Go on.')
+  await world.until(({ data }) => data.outcome === 'approved')
+  expect(await world.outcome()).toBe('approved')
+  for (const task of ['coordinator/build', 'coordinator/review']) {
+    const asked = world.told.filter(({ task: each, number }) => each === task && number === 1)
+    expect(asked.map(({ text }) => text.includes('double.sh:1 squares its input'))).toEqual([
+      false,
+      true,
+    ])
+  }
+  const { tries, mustFix, why, isSpent } = await world.work()
+  expect({ tries, mustFix, why, isSpent }).toEqual({
+    tries: 1,
+    mustFix: '',
+    why: '',
+    isSpent: false,
+  })
+})
+
+scenario('a change that fills a window is not shown to its coder again', NEW, async (open) => {
+  const table = call('shell', { command: 'seq 1000000 1040000 > table.txt' })
+  const world = await open({
+    replies: [
+      once(OBJECTS),
+      building({ turn: 1 }, table),
+      DONE,
+      APPROVES,
+      testing(call('submit_test_plan', planOf(['sh', 'tests/sum.sh']))),
+    ],
+  })
+  expect(await world.outcome()).toBe('approved')
+  const [, second] = world.told.filter(
+    ({ task, number }) => task === 'coordinator/build' && number === 1,
+  )
+  expect(second?.text).toMatch(/The diff has 3\d{5} bytes.*git status names the files/)
+  // The reviewer has all of it.
+  expect(world.told.find(({ who }) => who === 'reviewer')?.text).toContain('+1040000')
 })
 
 scenario('a spent budget ends the task where it is', NEW, async (open) => {

@@ -1,5 +1,6 @@
-import { readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { expect } from 'vitest'
+import { followUpTask } from '../../../src/cli/engine/task.ts'
 import {
   APPROVES,
   BUILDS,
@@ -7,8 +8,10 @@ import {
   call,
   DISCUSSION,
   DONE,
+  OBJECTS,
   PLAIN,
   PROPOSAL,
+  planOf,
   reply,
   reviewing,
   TESTS,
@@ -56,6 +59,80 @@ for (const [state, { revisions, ...settings }] of Object.entries(HANGING)) {
   )
 }
 
+/** A task that comes through each state by itself. */
+const COMING_THROUGH = {
+  intake: { replies: [] },
+  plan: { mode: 'proposal', replies: [] },
+  build: { replies: [] },
+  review: { replies: [BUILDS, DONE] },
+  test: { replies: [BUILDS, DONE, APPROVES] },
+  iterate: { replies: [BUILDS, DONE, OBJECTS] },
+  finalize: { mode: 'proposal', replies: DISCUSSION },
+  SUSPEND: { replies: [building({}, { fail: 'network' })], isUp: () => false },
+  ERROR: {
+    replies: [building({}, { fail: 'network' })],
+    isUp: () => false,
+    suspensionMs: 1,
+  },
+} as const
+
+for (const [state, settings] of Object.entries(COMING_THROUGH)) {
+  scenario(`a stop at the moment when a task comes into ${state} ends it`, BOTH, async (open) => {
+    const world = await open({ ...settings, abortsIn: state })
+    await world.until(({ data }) => data.outcome === 'canceled')
+    expect(await world.outcome()).toBe('canceled')
+    expect((await world.moves()).at(-1)).toBe(`${state} aborted_by_operator finalize`)
+    expect(await openEffects(world)).toEqual([])
+  })
+}
+
+/** Waits until it is given up. */
+const waiting = (signal: AbortSignal | undefined) =>
+  new Promise<never>((_, reject) => {
+    signal?.addEventListener('abort', () => reject(new Error('given up')))
+  })
+
+scenario('a stop while a workspace is made or commands run gives both up', NEW, async (open) => {
+  const making = await open({
+    replies: PLAIN,
+    forge: (local) => ({ ...local, readTarget: (_, signal) => waiting(signal) }),
+  })
+  await making.until(({ state }) => state === 'intake')
+  await making.abort()
+  expect(await making.outcome()).toBe('canceled')
+  expect(await openEffects(making)).toEqual([])
+  const slow = building({ turn: 1 }, write('slow.sh', 'echo $$ > pid\nexec sleep 4321\n'))
+  const named = testing(call('submit_test_plan', planOf(['sh', 'slow.sh'])))
+  const world = await open({ replies: [slow, DONE, APPROVES, named] })
+  await world.until(() => existsSync(`${world.git.state}/workspaces/task-1/task/pid`))
+  await world.abort()
+  expect(await world.outcome()).toBe('canceled')
+  expect((await world.moves()).at(-1)).toBe('test aborted_by_operator finalize')
+  expect(await openEffects(world)).toEqual([])
+  await world.until(() => processesIn(world).length === 0)
+})
+
+scenario('of two who take a task up as they saw it, one does', NEW, async (open) => {
+  const world = await open({ replies: PLAIN })
+  await world.outcome()
+  const seen = [await world.agent()]
+  const { runtime, git, repositories, journal } = world.team()
+  const ground = {
+    runtime,
+    git,
+    repositories,
+    journal: { ...journal, readAgents: async () => seen },
+  }
+  const taking = ['More.', 'Less.'].map((text) =>
+    followUpTask(ground as never, 'task-1', { text, mode: 'implementation', isConfirmed: false }),
+  )
+  const ended = await Promise.allSettled(taking)
+  expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  expect(ended[1]).toMatchObject({ reason: { message: expect.stringContaining('Somebody else') } })
+  await world.until(({ data }) => data.outcome === 'approved')
+  expect((await world.work()).followUps).toEqual(['More.'])
+})
+
 const isThinking = (thinking: unknown) =>
   typeof (thinking as { awaits?: unknown } | undefined)?.awaits === 'string' &&
   (thinking as { awaits: string }).awaits !== 'ledger'
@@ -89,7 +166,7 @@ scenario('a stop ends every process that the task started', NEW, async (open) =>
   await world.abort()
   expect(await world.outcome()).toBe('canceled')
   expect(await openEffects(world)).toEqual([])
-  await expect.poll(() => processesIn(world), { timeout: 10_000 }).toEqual([])
+  await world.until(() => processesIn(world).length === 0)
 })
 
 /** What works in the workspace of a task, seen from outside of every sandbox. */

@@ -99,6 +99,24 @@ scenario('two stories that change the same line are brought together', ALL, asyn
   expect(moves.filter((move) => move.includes('merge_conflicted'))).toHaveLength(1)
 })
 
+scenario('a conflict that comes back with its marks is told again', NEW, async (open) => {
+  const world = await open({
+    replies: [
+      submit(...two),
+      ...both((name) => [write('list.txt', `${name}\n`), { wait_ms: 300 }]),
+      working({ contains: 'list.txt: unsettled.', turn: 1 }, write('list.txt', 'a\nb\n')),
+      working({ ...CONFLICTED, turn: 1 }, write('notes.txt', 'The conflict can stay.\n')),
+      ...PLAIN,
+    ],
+    coders: 2,
+  })
+  await world.untilOver()
+  expect(world.target('list.txt')).toBe('a\nb')
+  expect(world.log().toSorted()).toEqual(['Add a', 'Add b', 'init'])
+  const moves = [...(await world.moves('coder-1')), ...(await world.moves('coder-2'))]
+  expect(moves.filter((move) => move.includes('merge_conflicted'))).toHaveLength(2)
+})
+
 scenario('two stories that are green alone and red together are mended', ALL, async (open) => {
   const other = { a: 'b', b: 'a' } as Readonly<Record<string, string>>
   const world = await open({

@@ -13,7 +13,7 @@ const tokens = z.int().min(1_000).max(10_000_000)
 const dollars = z.number().min(0).max(100_000)
 const perMillion = z.number().min(0).max(10_000)
 const variable = z.string().max(128)
-const hosts = z.array(z.string().max(253)).max(64)
+const hosts = z.array(z.string().max(259)).max(64)
 
 const PRICES = z.strictObject({
   input: perMillion.describe('input'),
@@ -234,7 +234,9 @@ export const CONFIG_FILE = z.strictObject({
         .min(0)
         .max(3_600)
         .optional()
-        .describe('How long checks on GitHub may take to show before a merge goes without them.'),
+        .describe(
+          'How long checks that GitHub does not require may take to show before a merge goes without them.',
+        ),
     })
     .optional(),
   isolation: z
@@ -245,7 +247,9 @@ export const CONFIG_FILE = z.strictObject({
         .describe('How commands are confined; `auto` is the strongest that works.'),
       image: name.optional().describe('The image of containers; makes them the first choice.'),
       engine: z.enum(['podman', 'docker']).optional().describe('What runs containers.'),
-      hosts: hosts.optional().describe('Hosts that commands may reach; `*.x.org` for all below.'),
+      hosts: hosts
+        .optional()
+        .describe('Hosts that commands may reach: `x.org`, `*.x.org` for all below, `x.org:8443`.'),
       toolFolders: z
         .array(z.string().min(1).max(1_024))
         .max(32)

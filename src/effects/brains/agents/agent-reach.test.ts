@@ -7,10 +7,11 @@ test('addresses on this machine are ports, all others hosts', () => {
     'http://localhost:1234',
     'http://[::1]:11434',
     'https://gateway.example.org/anthropic',
+    'https://gateway.example.org:8443/anthropic',
     'https://localhost/v1',
   ]
   expect(reachOf(addresses, ['api.example.com'])).toEqual({
-    hosts: ['api.example.com', 'gateway.example.org'],
+    hosts: ['api.example.com', 'gateway.example.org', 'gateway.example.org:8443'],
     ports: [11_434, 1_234, 443],
   })
 })

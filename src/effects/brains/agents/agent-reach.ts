@@ -11,7 +11,7 @@ export interface Reach {
 export function reachOf(addresses: readonly string[], hosts: readonly string[]): Reach {
   const urls = addresses.map(readAddress)
   const isHere = ({ hostname }: URL) => LOOPBACK.includes(hostname)
-  const far = urls.filter((url) => !isHere(url)).map(({ hostname }) => hostname)
+  const far = urls.filter((url) => !isHere(url)).map(({ host }) => host)
   return {
     hosts: [...new Set([...hosts, ...far])],
     ports: [...new Set(urls.filter(isHere).map(portOf))],

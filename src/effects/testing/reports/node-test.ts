@@ -3,20 +3,48 @@ import { countTests, matchLines, namesOf, type ReportReader, sumCounts } from '.
 
 const SUMMARY = /^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$/
 
-// A file that defines no test is reported as a test that passed, under the path of the file.
-const EMPTY_FILE = /^(?:✔|ok \d+ -) \S+\.[cm]?[jt]sx?(?: \([\d.]+ms\))?$/
-
-/** The test runner of Node, in its reporters `tap` and `spec`. */
+/**
+ * The test runner of Node, in its reporters `tap` and `spec`. A file that defines no test is
+ * reported as a test that passed, under the path of the file, and in no other way.
+ */
 export const nodeTest: ReportReader = {
   runner: 'node:test',
   sign: /^(?:#|ℹ) cancelled \d/m,
-  read({ lines }) {
+  namesToLookUp: lonePasses,
+  read({ lines, files }) {
     const runs = summariesIn(lines)
-    const emptyFiles = matchLines(lines, EMPTY_FILE).length
+    const emptyFiles = lonePasses(lines).filter((name) => files.has(name)).length
     const all = sumCounts(runs)
     const counts = countTests({ ...all, passed: Math.max(0, all.passed - emptyFiles) })
     return { counts, failing: [...failingInTap(lines), ...failingInSpec(lines)] }
   },
+}
+
+/** Names of what passed at the top and holds no other test, as a file does that defines none. */
+function lonePasses(lines: readonly string[]): readonly string[] {
+  const names: string[] = []
+  let open: string | undefined
+  lines.forEach((line, at) => {
+    open = /^▶ (.*)$/.exec(line)?.[1] ?? open
+    const inSpec = /^✔ (.*?)(?: \([\d.]+ms\))?$/.exec(line)?.[1]
+    const inTap = /^ok \d+ - (.*)$/.exec(line)?.[1]
+    if (inSpec !== undefined && inSpec !== open) names.push(inSpec)
+    if (inSpec !== undefined) open = undefined
+    if (inTap !== undefined && !holdsOthers(lines, at)) names.push(unescapeTap(inTap))
+  })
+  return names
+}
+
+/** Whether a point of TAP sums others up: their plan stands before it, or it calls itself a suite. */
+function holdsOthers(lines: readonly string[], at: number): boolean {
+  const isAfterPlan = /^ +1\.\.\d+$/.test(lines[at - 1] ?? '')
+  if (isAfterPlan || lines[at + 1]?.trim() !== '---') return isAfterPlan
+  // Its duration, its kind, and the end.
+  return lines.slice(at + 2, at + 6).some((line) => line === "  type: 'suite'")
+}
+
+function unescapeTap(name: string): string {
+  return name.replace(/\\([\\#])/g, '$1')
 }
 
 function summariesIn(lines: readonly string[]): readonly TestCounts[] {
