@@ -2,7 +2,7 @@ import { EXIT_CODE } from './exit-code.ts'
 import type { StateOptions } from './state-folder.ts'
 import { styleFor } from './style.ts'
 import { drawBoard } from './view/board.ts'
-import { readView } from './view/follow.ts'
+import { asksElsewhere, readView } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
 import { exitCodeOf } from './view/run-end.ts'
 
@@ -25,6 +25,7 @@ export async function status(name: string | undefined, options: StatusOptions): 
         nowMs: Date.now(),
         news: [],
         hint: '',
+        isAskedElsewhere: await asksElsewhere(source, view),
       })
       stdout.write(`${lines.join('\n').trimEnd()}\n`)
     }

@@ -6,6 +6,16 @@ import type { RunView } from './run-view.ts'
 const plain = (text: string) => text
 const STYLE = { bold: plain, dim: plain, good: plain, warn: plain, bad: plain } as never
 
+const SETTINGS = {
+  style: STYLE,
+  columns: 100,
+  rows: 24,
+  nowMs: 3_661_000,
+  news: [],
+  hint: '',
+  isAskedElsewhere: false,
+}
+
 const VIEW = {
   run: 'tally-more-than-characters-a57e',
   status: 'waiting',
@@ -20,7 +30,7 @@ const VIEW = {
 } as unknown as RunView
 
 test('the time of a run that is over stands still', () => {
-  const settings = { style: STYLE, columns: 100, rows: 24, nowMs: 3_661_000, news: [], hint: '' }
+  const settings = { ...SETTINGS, columns: 100 }
   const [head = ''] = drawBoard({ ...VIEW, status: 'done', endedMs: 65_000 }, settings)
   expect(head).toContain('1 min 5 s')
 })
@@ -30,7 +40,7 @@ test.each([
   [{ outcome: 'canceled' }, 'proposal, round 1, canceled'],
   [{ outcome: 'approved', deliveryError: '401' }, 'proposal, round 1, approved, not handed in'],
 ])('a task %j has its mode, round and end in the head line, and no bar', (more, words) => {
-  const settings = { style: STYLE, columns: 160, rows: 24, nowMs: 0, news: [], hint: '' }
+  const settings = { ...SETTINGS, columns: 160, nowMs: 0 }
   const task = { mode: 'proposal', round: 1, state: 'review', deliveryError: null, ...more }
   const [head = ''] = drawBoard({ ...VIEW, task } as RunView, settings)
   expect(head).toContain(`waiting  ${words}  $1.23`)
@@ -38,10 +48,19 @@ test.each([
 })
 
 test.each([200, 100, 80])('at %d columns the head line has the spend and the time', (columns) => {
-  const settings = { style: STYLE, columns, rows: 24, nowMs: 3_661_000, news: [], hint: '' }
+  const settings = { ...SETTINGS, columns }
   const [head = ''] = drawBoard(VIEW, settings)
   expect(head.length).toBeLessThanOrEqual(columns)
   expect(head).toContain('waiting')
   expect(head).toContain('$1.23')
   expect(head).toContain('1 h 1 min')
+})
+
+test('an answer names its question where another one is open too', () => {
+  const questions = [{ id: 'q-1', question: 'Which?', choices: ['this', 'that'] }]
+  const view = { ...VIEW, questions } as unknown as RunView
+  const board = (isAskedElsewhere: boolean) =>
+    drawBoard(view, { ...SETTINGS, isAskedElsewhere }).join('\n')
+  expect(board(false)).toContain('slipway answer "this"')
+  expect(board(true)).toContain('slipway answer q-1 "this"')
 })

@@ -13,6 +13,8 @@ export interface BoardSettings {
   /** The last things that happened, newest last. */
   readonly news: readonly string[]
   readonly hint: string
+  /** Whether another run asks too, so that an answer has to say which question it is to. */
+  readonly isAskedElsewhere: boolean
 }
 
 const MARKS: Readonly<Record<string, string>> = {
@@ -37,7 +39,7 @@ const NEWS_SHOWN = 6
 export function drawBoard(view: RunView, settings: BoardSettings): string[] {
   const { style, columns, rows, news, hint } = settings
   const head = headLine(view, settings)
-  const questions = questionLines(view, style)
+  const questions = questionLines(view, settings)
   const agents = agentLines(view, style)
   const fixed = 4 + agents.length + questions.length + Math.min(news.length, NEWS_SHOWN) + 3
   const stories = storyLines(view.stories, style, Math.max(3, rows - fixed))
@@ -56,9 +58,9 @@ export function drawBoard(view: RunView, settings: BoardSettings): string[] {
 }
 
 /** What is asked, each with what to type; a command that does not fit would be no use. */
-function questionLines(view: RunView, style: Style): string[] {
+function questionLines(view: RunView, { style, isAskedElsewhere }: BoardSettings): string[] {
   const hint = budgetHint(view)
-  const isOne = view.questions.length === 1
+  const isOne = view.questions.length === 1 && !isAskedElsewhere
   const asked = view.questions.flatMap(({ id, question, choices }) => {
     const [example = '…'] = choices
     const which = isOne ? '' : `${id} `

@@ -65,7 +65,9 @@ export async function followRun(
     if (as === 'board') {
       const { columns = 100, rows: height = 40 } = out
       const nowMs = Date.now()
-      screen.draw(drawBoard(view, { style, columns, rows: height, nowMs, news, hint }))
+      const isAskedElsewhere = await asksElsewhere(source, view)
+      const settings = { style, columns, rows: height, nowMs, news, hint, isAskedElsewhere }
+      screen.draw(drawBoard(view, settings))
     }
     const isOut = outage.holds(view)
     const seen = { ...view, isOut }
@@ -112,6 +114,17 @@ export async function readView(source: RunSource, run: string): Promise<RunView>
   const found = runs.find(({ id }) => id === run)
   if (found === undefined) throw new Error(`there is no run ${run}`)
   return viewRun(found, agents, effects, lastMs)
+}
+
+/** Whether somebody asks in another run while one is asked here. */
+export async function asksElsewhere(
+  source: RunSource,
+  { run, questions }: RunView,
+): Promise<boolean> {
+  if (questions.length === 0) return false
+  const others = (await source.runs()).filter(({ id }) => id !== run)
+  const open = await Promise.all(others.map(({ id }) => source.effects(id)))
+  return open.flat().some(({ kind }) => kind === 'ask_human')
 }
 
 /** Whether the services were out for as long as they are waited for, and still are. */
