@@ -7,6 +7,8 @@ import type { Statements } from './statements.ts'
 /** What many rows say alike: an event of a type took an agent from one state to another. */
 type Step = Pick<JournalRow, 'kind' | 'eventType' | 'from' | 'to' | 'move'>
 
+const RECENT_MAX = 4
+
 /** By the values of a step, one after the other: joining them into one name was 6% of all time. */
 type Branch = Map<string | null, Branch | number>
 
@@ -16,6 +18,8 @@ type Branch = Map<string | null, Branch | number>
  */
 export class Steps {
   readonly #sql: Statements
+  /** The last few, the newest first: agents go to and fro, and comparing is quicker than looking up. */
+  #recent: readonly (Step & { readonly key: number })[] = []
   #known: Branch | undefined
   #count = 0
 
@@ -25,6 +29,15 @@ export class Steps {
 
   /** The number of a row's step, which is stored within the open transaction when it is new. */
   keyOf(row: JournalRow): number {
+    for (const step of this.#recent) if (isSame(step, row)) return step.key
+    const { kind, eventType, from, to, move } = row
+    const key = this.#lookUp(row)
+    const step = { kind, eventType, from, to, move, key }
+    this.#recent = [step, ...this.#recent.slice(0, RECENT_MAX - 1)]
+    return key
+  }
+
+  #lookUp(row: JournalRow): number {
     this.#known ??= this.#read()
     const { kind, eventType, from, to, move } = row
     let branch = branchOf(this.#known, kind)
@@ -42,6 +55,7 @@ export class Steps {
 
   /** Reads them again when they are needed: a transaction with new ones was rolled back. */
   forget(): void {
+    this.#recent = []
     this.#known = undefined
   }
 
@@ -56,6 +70,16 @@ export class Steps {
     this.#count = rows.length
     return root
   }
+}
+
+function isSame(a: Step, b: Step): boolean {
+  return (
+    a.from === b.from &&
+    a.to === b.to &&
+    a.move === b.move &&
+    a.eventType === b.eventType &&
+    a.kind === b.kind
+  )
 }
 
 function branchOf(branch: Branch, value: string | null): Branch {
