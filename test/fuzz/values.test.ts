@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -64,6 +64,8 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true })
 })
 
+const HELD_OPEN = '--batch-check=%(objectname)'
+
 /** What was recorded, with a label in the place of each argument that has the value in it. */
 type Labels = Readonly<Record<string, string>>
 type Use = (value: string) => Promise<Labels>
@@ -78,7 +80,9 @@ async function fuzz(kind: GitValue, neutral: string, use: Use): Promise<void> {
     const labels = await use(value)
     const recording = recorder.take()
     expectTransport(recording, kind === 'url' ? value : '')
-    return recording.commands.map((args) => args.map((arg) => labels[arg] ?? arg))
+    // The one that looks names up is held open, and is started when none is.
+    const commands = recording.commands.filter((args) => args.at(-1) !== HELD_OPEN)
+    return commands.map((args) => args.map((arg) => labels[arg] ?? arg))
   }
   const shape = await call(neutral)
   for (const args of shape) expect(args.join(' ')).toMatch(/^[^<]*( --end-of-options [^-]*)?$/)
@@ -86,6 +90,8 @@ async function fuzz(kind: GitValue, neutral: string, use: Use): Promise<void> {
   let accepted = 0
   const property = fc.asyncProperty(valuesFor(kind, trap), async (value) => {
     if (!passes(kind, value)) return
+    // A folder that is there is looked at first, by standing in it: the test above shows those.
+    if (kind === 'url' && existsSync(value)) return
     accepted += 1
     expect(await call(value)).toEqual(shape)
     expect(readdirSync(trap)).toEqual([])
@@ -158,7 +164,9 @@ describe('what passes the guard reaches git as what it is', () => {
     await fuzz('commit', '1'.repeat(40), async (commit) => {
       const found = await readRef(git, work, commit).catch(failure)
       expect(found === undefined || found === commit).toBe(true)
-      return { [`${commit}^{commit}`]: '<commit>' }
+      const parents = ['rev-parse', '--verify', '--end-of-options', `${commit}^@`]
+      await git.run(parents, { repository: work }).catch(failure)
+      return { [`${commit}^@`]: '<parents>' }
     })
   })
 

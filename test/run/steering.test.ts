@@ -63,7 +63,7 @@ test(
     })
     expect(await user.slipway('budget', '--dollars', 'much')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--dollars is a number'),
+      stderr: expect.stringContaining('--dollars is an amount'),
     })
     const raised = await user.slipway(...hint.split(' '), '--iterations', '100')
     expect(raised).toMatchObject({ code: 0, stderr: expect.stringContaining('goes on (1)') })
