@@ -14,13 +14,12 @@ import type { AgentId, Json, JsonObject } from './values.ts'
 /** From outside, before anything else, and again to raise it: what may be spent. */
 export const OPEN_BOOKS = 'open_books'
 
-/** What the keeper is asked for, and what it answers. Each message names the agent it is about. */
+/** What the keeper is asked for, and what it answers. A message about a call names its agent. */
 export const RESERVE_SPENDING = 'reserve_spending'
 export const SETTLE_SPENDING = 'settle_spending'
 export const CLOSE_STORY = 'close_story'
 export const SPENDING_GRANTED = 'spending_granted'
 export const SPENDING_REFUSED = 'spending_refused'
-export const STORY_CLOSED = 'story_closed'
 
 /** Asks for the most that one call can cost. An agent has one call under way at a time. */
 interface ReserveSpending {
@@ -37,7 +36,6 @@ interface SettleSpending {
 
 /** Ends the books of a story; its total stays in the run's. */
 interface CloseStory {
-  readonly agent: AgentId
   readonly story: string
 }
 
@@ -103,8 +101,8 @@ function takeReservation(agent: AgentView, event: AgentEvent): Decision {
 
 /** Calls of the story that are still under way count as if they had cost all of it. */
 function closeStory({ data }: AgentView, event: AgentEvent): Decision {
-  const { agent: asker, story } = read<CloseStory>(event)
-  const { spent, reserved } = accountIn(data, story)
+  const { story } = read<CloseStory>(event)
+  const { reserved } = accountIn(data, story)
   const run = data.run as unknown as Account
   const open = Object.keys(data).filter(
     (key) =>
@@ -117,8 +115,8 @@ function closeStory({ data }: AgentView, event: AgentEvent): Decision {
     }),
     ...Object.fromEntries([...open, `story:${story}`].map((key) => [key, null])),
   }
-  const payload = asJson({ story, spent: addAmounts(spent, reserved) })
-  return { set, send: [{ to: asker, type: STORY_CLOSED, payload }] }
+  // Nobody waits for it.
+  return { set }
 }
 
 /** The part of the books that one agent's call touches: its own story, and that of a lost call. */

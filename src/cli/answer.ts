@@ -1,6 +1,7 @@
 import { reachEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { printable } from './printable.ts'
+import { chooseQuestion } from './question-choice.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { UsageError } from './usage-error.ts'
 import { readView } from './view/follow.ts'
@@ -18,17 +19,7 @@ export interface AnswerOptions extends StateOptions {
 export async function answer(words: readonly string[], options: AnswerOptions): Promise<number> {
   const open = await openQuestions(options)
   if (words.length === 0) return show(open, options)
-  const named = open.find(({ id }) => id === words[0])
-  const question = named ?? (open.length === 1 ? open[0] : undefined)
-  if (question === undefined) {
-    throw new UsageError(
-      open.length === 0
-        ? 'Nothing is asked at present.'
-        : `Say which question: ${open.map(({ id }) => id).join(', ')}.`,
-    )
-  }
-  const text = (named === undefined ? words : words.slice(1)).join(' ').trim()
-  if (text === '') throw new UsageError('Say what the answer is.')
+  const { question, text } = chooseQuestion(open, words)
   const choice = question.choices.find((each) => text === each || text.startsWith(`${each}:`))
   requireUsable(question, choice, text)
   const said = choice === undefined ? text : text.slice(choice.length).replace(/^:\s*/, '')

@@ -138,16 +138,19 @@ function addSteering(program: Command): void {
     ['resume', 'go on with a run or a task, also after a crash of the machine'],
     ['stop', 'end what is under way at once; a run can be resumed, a task is given up'],
   ] as const) {
-    program
+    const command = program
       .command(how)
       .description(description)
       .argument(...RUN)
       .option(...STATE)
       .option('--json', 'data')
-      .action(async (name: string | undefined, options: SteerOptions) => {
-        const { steer } = await import('./steer.ts')
-        process.exitCode = await steer(how, name, options)
-      })
+    if (how === 'resume') {
+      command.option('--foreground', 'work in this process until the end, for CI and containers')
+    }
+    command.action(async (name: string | undefined, options: SteerOptions) => {
+      const { steer } = await import('./steer.ts')
+      process.exitCode = await steer(how, name, options)
+    })
   }
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { openGit } from '../effects/git/git.ts'
 import { openProcesses } from '../effects/process/processes.ts'
 import { describeIgnored, loadConfig } from './config/load-config.ts'
@@ -10,12 +10,12 @@ import { EXIT_CODE } from './exit-code.ts'
 import { workHere } from './foreground.ts'
 import { SPEC_TEMPLATE } from './init-templates.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
+import { typedPath } from './typed-path.ts'
 import { UsageError } from './usage-error.ts'
-import { gatherEvidence } from './view/evidence.ts'
 import { evidenceFor } from './view/evidence-output.ts'
 import { type Followed, followRun, readView } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
-import { budgetHint, exitCodeOf, unpricedNote } from './view/run-end.ts'
+import { budgetHint, exitCodeOf, failureReason, unpricedNote } from './view/run-end.ts'
 
 export interface RunOptions extends StateOptions {
   readonly detach?: true
@@ -106,7 +106,8 @@ async function readSpecFile(file: string): Promise<string> {
 /** The branch that is checked out. Throws a usage error where there is none. */
 export async function currentBranch(root: string): Promise<string> {
   const processes = openProcesses(root)
-  const options = { repository: join(root, '.git'), accept: [0, 1, 128] }
+  // In a further work tree .git is a file, in which nothing can be started.
+  const options = { repository: join(root, '.git'), workTree: root, accept: [0, 1, 128] }
   const args = ['symbolic-ref', '--quiet', '--short', 'HEAD']
   const { text } = await openGit(processes)
     .run(args, options)
@@ -157,14 +158,9 @@ export async function followToEnd(
     out.write(`${isOurs ? left : kept}\n`)
     return EXIT_CODE.interrupted
   }
-  const { isComplete } = await gatherEvidence(control, id)
   process.stdout.write(await evidenceFor(control, id, options.json ? 'json' : 'text'))
   for (const line of closingLines(view)) out.write(`${line}\n`)
   if (view.status === 'done') out.write(await describeResult(view, options))
-  if (view.status === 'done' && !isComplete) {
-    out.write('Every story is over, but not every criterion is shown: this counts as failed.\n')
-    return EXIT_CODE.failed
-  }
   return view.isOut ? EXIT_CODE.provider : exitCodeOf(view)
 }
 
@@ -173,17 +169,18 @@ async function describeResult({ target }: Followed, options: StateOptions): Prom
   const { root, stateFolder } = findPlace(options)
   const { config } = await loadConfig(root, process.env)
   if (config.forge.kind !== 'local' || target === null) return ''
-  const mirror = relative(process.cwd(), join(stateFolder, 'git', 'mirror.git'))
+  const mirror = typedPath(join(stateFolder, 'git', 'mirror.git'), root, process.cwd())
   return `Take it over: git fetch ${mirror} ${target} && git merge FETCH_HEAD\n`
 }
 
 /** Why it did not come to its end, and what to type. */
 function closingLines(view: Followed): readonly string[] {
-  const { status, run, failure, questions, isOut } = view
+  const { status, run, questions, isOut } = view
   const hint = budgetHint(view)
   const lines = hint === undefined ? [] : [hint]
   if (isOut) lines.push(`The services do not come back. slipway watch ${run} waits for them again.`)
-  if (status === 'failed' && failure !== null) lines.push(`No story was made: ${failure.reason}.`)
+  const reason = failureReason(view)
+  if (reason !== undefined) lines.push(reason)
   if (status !== 'waiting' || hint !== undefined) return lines
   const asked = questions.length === 1 ? 'a question' : `${questions.length} questions`
   return [`Only you can go on with ${run}: slipway answer shows ${asked}.`]

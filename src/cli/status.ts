@@ -2,9 +2,12 @@ import { EXIT_CODE } from './exit-code.ts'
 import type { StateOptions } from './state-folder.ts'
 import { styleFor } from './style.ts'
 import { drawBoard } from './view/board.ts'
-import { asksElsewhere, readView } from './view/follow.ts'
+import { asksElsewhere, readJudgedView } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
 import { exitCodeOf } from './view/run-end.ts'
+import type { RunSource } from './view/run-source.ts'
+import type { RunView } from './view/run-view.ts'
+import { findTask, taskExitCode } from './view/task-status.ts'
 
 export interface StatusOptions extends StateOptions {
   readonly json?: true
@@ -14,7 +17,7 @@ export interface StatusOptions extends StateOptions {
 export async function status(name: string | undefined, options: StatusOptions): Promise<number> {
   const { source, run, close } = await chooseRun(name, options)
   try {
-    const view = await readView(source, run)
+    const view = await readJudgedView(source, run)
     const { stdout } = process
     if (options.json) stdout.write(`${JSON.stringify(view, null, 2)}\n`)
     else {
@@ -29,8 +32,15 @@ export async function status(name: string | undefined, options: StatusOptions): 
       })
       stdout.write(`${lines.join('\n').trimEnd()}\n`)
     }
-    return view.status === 'waiting' ? exitCodeOf(view) : EXIT_CODE.done
+    return await exitCodeFor(source, view)
   } finally {
     await close()
   }
+}
+
+/** One that is under way, or rests, is nothing to worry about. */
+async function exitCodeFor(source: RunSource, view: RunView): Promise<number> {
+  if (view.status !== 'waiting' && view.status !== 'failed') return EXIT_CODE.done
+  const task = findTask(await source.agents(view.run))
+  return task === undefined ? exitCodeOf(view) : taskExitCode(task)
 }

@@ -4,14 +4,21 @@ import type { AgentRecord } from '../runtime/records.ts'
 import { connectControl } from './engine/control.ts'
 import { reachFreshEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
+import { workHere } from './foreground.ts'
+import { followToEnd } from './run.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
+import { followTask } from './task.ts'
 import { UsageError } from './usage-error.ts'
-import { readView } from './view/follow.ts'
+import { readJudgedView } from './view/follow.ts'
 import { chooseRun, openSource } from './view/open-source.ts'
+import { failureReason, isRunOver } from './view/run-end.ts'
 import type { RunSource } from './view/run-source.ts'
+import type { RunView } from './view/run-view.ts'
 import { findTask, isTaskOver } from './view/task-status.ts'
 
 export interface SteerOptions extends StateOptions {
+  /** Works in this process; only what goes on can be worked on. */
+  readonly foreground?: true
   readonly json?: true
 }
 
@@ -29,6 +36,16 @@ function saidOf(task: AgentRecord): string {
     : `The task was over already: ${outcome}.`
 }
 
+/** A run that has failed says why, and is no more gone on with than one that is done. */
+function runOverAs(view: RunView, how: keyof typeof SAID): string | undefined {
+  if (!isRunOver(view)) return undefined
+  const { run, status } = view
+  if (how !== 'resume' || status !== 'failed') return status
+  throw new UsageError(
+    `${run} is over: it failed. ${failureReason(view)} slipway run <spec> begins anew.`,
+  )
+}
+
 /** How it is over, so that it cannot be steered; undefined where it can. */
 async function overAs(
   source: RunSource,
@@ -36,10 +53,7 @@ async function overAs(
   how: keyof typeof SAID,
 ): Promise<string | undefined> {
   const task = findTask(await source.agents(run))
-  if (task === undefined) {
-    const { status } = await readView(source, run)
-    return status === 'done' ? status : undefined
-  }
+  if (task === undefined) return runOverAs(await readJudgedView(source, run), how)
   const { outcome } = taskWorkOf(task)
   // To stop a task after its proposal is to decline that.
   if (!isTaskOver(task) || (how === 'stop' && awaitsOperator(outcome))) return undefined
@@ -64,6 +78,17 @@ async function readTaskAgent(run: string, options: StateOptions): Promise<AgentR
   return findTask(await source.agents(run).finally(close))
 }
 
+/** Goes on with it in this process, to its end. */
+async function resumeHere(run: string, options: SteerOptions): Promise<number> {
+  const { root, stateFolder } = findPlace(options)
+  return workHere(root, stateFolder, run, async (control, leaving) => {
+    await control.resume(run)
+    const isTask = findTask(await control.agents(run)) !== undefined
+    const follow = isTask ? followTask : followToEnd
+    return follow(control, run, options, leaving)
+  })
+}
+
 /** `slipway pause|resume|stop [run]`. All of it can be undone, but the end of a task. */
 export async function steer(
   how: keyof typeof SAID,
@@ -77,6 +102,7 @@ export async function steer(
     return EXIT_CODE.done
   }
   const { root, stateFolder } = findPlace(options)
+  if (options.foreground) return resumeHere(run, options)
   if (how === 'resume') await (await reachFreshEngine(root, stateFolder)).resume(run)
   else await rest(stateFolder, run, how)
   if (options.json) process.stdout.write(`${JSON.stringify({ run, command: how })}\n`)

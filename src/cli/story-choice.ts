@@ -17,10 +17,10 @@ export interface StoryOptions extends StateOptions {
 type StoryChoice = 'retry' | 'rewrite' | 'waive' | 'cut'
 
 const SAID: Readonly<Record<StoryChoice, string>> = {
-  retry: 'It is tried again.',
-  rewrite: 'It is tried again, as it is written now.',
-  waive: 'The run goes on without it, and what depends on it is built all the same.',
-  cut: 'It is out of the run, and so is what depends on it.',
+  retry: 'It is tried again',
+  rewrite: 'It is tried again, as it is written now',
+  waive: 'The run goes on without it, and what depends on it is built all the same',
+  cut: 'It is out of the run, and so is what depends on it',
 }
 
 const CUT_MS_MAX = 5_000
@@ -41,12 +41,21 @@ export async function decideStory(
   const question = questionAbout(view, story)
   const { root, stateFolder } = findPlace(options)
   const control = await reachEngine(root, stateFolder)
-  if (question === undefined) await cutStory(control, view.run, story)
+  if (question === undefined) await cutStory(control, view, story)
   else await control.answer(question.id, { choice, text: text === '' ? choice : text })
   const data = { run: view.run, story: name, choice }
   if (options.json) process.stdout.write(`${JSON.stringify(data)}\n`)
-  else process.stderr.write(`${name}: ${SAID[choice]}\n`)
+  else process.stderr.write(`${name}: ${SAID[choice]}${whenOf(view)}\n`)
   return EXIT_CODE.done
+}
+
+/** Nobody acts on what was said while the run rests. */
+function whenOf({ run, status }: RunView): string {
+  return isResting(status) ? `, once the run is resumed: slipway resume ${run}` : '.'
+}
+
+function isResting(status: RunView['status']): boolean {
+  return status === 'paused' || status === 'stopped'
 }
 
 interface FoundStory {
@@ -94,18 +103,24 @@ async function readViews(options: StoryOptions): Promise<readonly RunView[]> {
 }
 
 /** A story that did not fail can be cut until a coder has it. */
-async function cutStory(control: Control, run: string, { id }: StoryView): Promise<void> {
+async function cutStory(control: Control, view: RunView, story: StoryView): Promise<void> {
+  const { run, status } = view
+  const { id } = story
+  if (story.state === 'ASSIGNED') throw tooLate(story)
   const untilMs = Date.now() + CUT_MS_MAX
   await control.tellStory(run, id, CUT_STORY)
+  if (isResting(status)) return
   for (;;) {
     const { stories } = await readView(control, run)
-    const story = stories.find((each) => each.id === id)
-    if (story?.state === 'CUT') return
-    if (story?.state === 'ASSIGNED' || Date.now() > untilMs) {
-      throw new UsageError(
-        `${story?.coder ?? 'Somebody'} is at the story ${id}. It can be cut before a coder has it, or when it failed.`,
-      )
-    }
+    const now = stories.find((each) => each.id === id) ?? story
+    if (now.state === 'CUT') return
+    if (now.state === 'ASSIGNED' || Date.now() > untilMs) throw tooLate(now)
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
+}
+
+function tooLate({ id, coder }: StoryView): UsageError {
+  return new UsageError(
+    `${coder ?? 'Somebody'} is at the story ${id}. It can be cut before a coder has it, or when it failed.`,
+  )
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { relative } from 'node:path'
+import { join } from 'node:path'
 import type { Brought, TaskMode } from '../agents/coordinator/protocol.ts'
 import { describeIgnored, loadConfig } from './config/load-config.ts'
 import type { Control } from './engine/control.ts'
@@ -8,6 +8,7 @@ import { workHere } from './foreground.ts'
 import { jsonText } from './json-text.ts'
 import { currentBranch } from './run.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
+import { typedPath } from './typed-path.ts'
 import { UsageError } from './usage-error.ts'
 import { followRun } from './view/follow.ts'
 import { chooseTask } from './view/open-source.ts'
@@ -138,8 +139,8 @@ async function show(
   const view = await readTask(source, id)
   const agent = findTask(await source.agents(id))
   if (view === undefined || agent === undefined) throw new UsageError(`${id} is no task.`)
-  const { stateFolder } = findPlace(options)
-  const work = relative(process.cwd(), `${stateFolder}/git/work.git`)
+  const { root, stateFolder } = findPlace(options)
+  const work = typedPath(join(stateFolder, 'git', 'work.git'), root, process.cwd())
   process.stdout.write(options.json ? `${jsonText(view)}\n` : taskMarkdown(view, work))
   return isTaskOver(agent) || agent.halted ? taskExitCode(agent) : underWay
 }

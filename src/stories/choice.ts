@@ -16,17 +16,36 @@ export function chooseNext<T extends Candidate>(
 ): T | undefined {
   const devops = candidates.filter(({ kind }) => kind === 'devops')
   const inOrder = [...devops, ...candidates.filter(({ kind }) => kind !== 'devops')]
-  const isFree = ({ files }: Candidate) => !underWay.some((other) => overlap(files, other))
+  const taken = underWay.flatMap((files) => files.map(plain))
+  const isFree = ({ files }: Candidate) => !meet(files.map(plain), taken)
   const free = inOrder.find(isFree)
   return free ?? (underWay.length === 0 ? inOrder[0] : undefined)
 }
 
-/** Whether two lists of expected files name the same file, or a folder above it. */
+/**
+ * Whether two lists of expected files may mean the same file. A pattern stands for the folder that
+ * it looks into: rather too much is kept apart than two stories in one file.
+ */
 export function overlap(a: readonly string[], b: readonly string[]): boolean {
+  return meet(a.map(plain), b.map(plain))
+}
+
+function meet(a: readonly string[], b: readonly string[]): boolean {
   return a.some((one) => b.some((other) => covers(one, other) || covers(other, one)))
 }
 
-function covers(above: string, path: string): boolean {
-  const folder = above.replace(/\/?\*{0,2}$/, '')
-  return path === above || path === folder || path.startsWith(`${folder}/`)
+/** Nothing stands for the whole repository. */
+function covers(folder: string, path: string): boolean {
+  return folder === '' || path === folder || path.startsWith(`${folder}/`)
+}
+
+/** A path as git says it, up to the folder in which a pattern begins. */
+function plain(path: string): string {
+  const parts: string[] = []
+  for (const part of path.split('/')) {
+    if (/[*?[{]/.test(part)) break
+    if (part === '..') parts.pop()
+    else if (part !== '' && part !== '.') parts.push(part)
+  }
+  return parts.join('/')
 }

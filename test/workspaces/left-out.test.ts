@@ -180,6 +180,21 @@ test('a tracked file that is ignored is stored again after it was removed and ma
 })
 
 describe('what the user ignores is left out:', () => {
+  test('also when many runs begin at once, and nothing half is left behind', async () => {
+    mkdirSync(join(world.user, '.git/info'), { recursive: true })
+    writeFileSync(join(world.user, '.git/info/exclude'), '.env\n')
+    sh(world.user, 'commit', '-q', '--allow-empty', '-m', 'more')
+    for (const name of ['b1', 'b2', 'b3']) sh(world.user, 'branch', name)
+    const { repositories, git, user } = world
+    await Promise.all(Array.from({ length: 12 }, () => updateMirror(git, repositories, user)))
+    expect(readFileSync(repositories.excludes, 'utf8')).toBe('.env\n\n')
+    expect(readFileSync(join(work, 'info/exclude'), 'utf8')).toBe('.env\n\n')
+    expect(readdirSync(repositories.scratch)).toEqual([])
+    expect(readdirSync(join(repositories.excludes, '..')).sort()).toEqual(
+      ['excludes', 'mirror.git', 'scratch', 'template', 'work.git'].sort(),
+    )
+  })
+
   test('by the repository\u2019s own list, also after a start, and as it is at the next run', async () => {
     const list = join(world.user, '.git/info/exclude')
     mkdirSync(join(world.user, '.git/info'), { recursive: true })

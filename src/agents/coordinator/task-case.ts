@@ -166,7 +166,7 @@ export function giveUp(
 
 /** The end of whatever is under way, because the state is left for another reason. */
 export function abandoned({ agent, work }: TaskCase): Decision {
-  const decision = agent.data.thinking === undefined ? {} : abandonThinking(agent).decision
+  const decision = abandonThinking(agent)
   return {
     ...decision,
     cancel: [...(decision.cancel ?? []), ...(work.awaits ? [work.awaits] : [])],

@@ -15,12 +15,32 @@ export interface ArchitectWork {
   readonly hasSpec: boolean
   /** The question that a human has not answered. */
   readonly asked: EffectId | null
+  /** What was wrong with the stories handed in last for a request, and how often in a row. */
+  readonly untaken: Untaken | null
 }
 
-const NOTHING: ArchitectWork = { request: null, response: null, hasSpec: false, asked: null }
+type Untaken = { readonly request: string; readonly problems: string; readonly times: number }
+
+const NOTHING: ArchitectWork = {
+  request: null,
+  response: null,
+  hasSpec: false,
+  asked: null,
+  untaken: null,
+}
 
 export function architectWorkOf({ data }: Pick<AgentView, 'data'>): ArchitectWork {
   return { ...NOTHING, ...(data as unknown as ArchitectWork) }
+}
+
+const COMPARED_CHARS_MAX = 2_000
+
+/** Counts stories that could not be taken; other problems than before begin anew. */
+export function countUntaken({ request, untaken }: ArchitectWork, message: string): Untaken {
+  const id = request?.id ?? ''
+  const problems = message.slice(0, COMPARED_CHARS_MAX)
+  const isSame = untaken?.request === id && untaken.problems === problems
+  return { request: id, problems, times: isSame ? untaken.times + 1 : 1 }
 }
 
 /** Data as a decision stores it. */

@@ -7,7 +7,9 @@ import {
   type Role,
   TIMER_FIRED,
 } from '../role.ts'
+import { SAME_MAX } from '../thinking/repetition.ts'
 import {
+  abandonThinking,
   beginThinking,
   continueThinking,
   resumeThinking,
@@ -29,7 +31,12 @@ import {
 } from './architect-case.ts'
 import { afterHuman, backToRequest, ESCALATION, escalate, timeOut } from './architect-escalation.ts'
 import { taskOf } from './architect-tasks.ts'
-import { ARCHITECT_REVISIONS, architectWorkOf, asArchitectData } from './architect-work.ts'
+import {
+  ARCHITECT_REVISIONS,
+  architectWorkOf,
+  asArchitectData,
+  countUntaken,
+} from './architect-work.ts'
 import { bounded, fieldOf } from './coder-work.ts'
 import { describeSpent, joined, type MoveTo } from './decisions.ts'
 import {
@@ -294,13 +301,19 @@ function afterLoading(c: Case, result: FinishedEffect['result']): Decision {
     const list = problems.map((one) => `- ${one}`).join('\n')
     const left = turnsLeft(c.agent)
     const message = bounded(`The stories cannot be taken:\n${list}`)
-    if (left > 0) return resumeThinking(c.agent, message, left).decision
-    if (c.agent.state !== 'SCOPING') return escalate(c, {}, message, [])
-    return failed(c, {}, { event: 'failed_unrecoverably', to: 'ERROR' }, message)
+    const untaken = countUntaken(c.work, message)
+    // Who is told the same again and again does not find a way out in the turns that are left.
+    if (left > 0 && untaken.times < SAME_MAX) {
+      const { decision } = resumeThinking(c.agent, message, left)
+      return joined(decision, { set: asArchitectData({ untaken }) })
+    }
+    const over = { set: asArchitectData({ untaken: null }) }
+    if (c.agent.state !== 'SCOPING') return escalate(c, over, message, [])
+    return failed(c, over, { event: 'failed_unrecoverably', to: 'ERROR' }, message)
   }
   return {
     move: c.rules.scoped,
-    set: { ...asArchitectData({ hasSpec: true }), request: null, response: null },
+    set: { ...asArchitectData({ hasSpec: true, untaken: null }), request: null, response: null },
     send: [...answer(request, request === null ? null : approve(request)), counting(c.agent)],
   }
 }
@@ -375,5 +388,5 @@ function giveBack({ agent, work }: Case): Decision {
   const again: Message[] =
     payload === null ? [] : [{ to: dispatcher, type: REQUEST_WAITING, payload }]
   const send = [...again, { to: agent.id, type: GO_ON, payload: null }]
-  return { set: { request: null, response: null }, send }
+  return joined(abandonThinking(agent), { set: { request: null, response: null }, send })
 }

@@ -8,6 +8,8 @@ import {
   finish,
   mergeFailed,
   resume,
+  sendBack,
+  testAsItIs,
   think,
   thinkFix,
   turnsOf,
@@ -47,33 +49,23 @@ function decideOn(c: CoderCase, response: ResponseMessage): Decision {
 
 /** The claim that nothing is left to do, in the revision that waits for it while planning. */
 function afterClaim(c: CoderCase, { status, feedback }: ResponseMessage): Decision {
-  if (status === 'APPROVED') {
-    return finish(c, { event: 'completion_approved', to: 'DONE' }, { kind: 'complete' })
-  }
+  if (status === 'APPROVED') return testAsItIs(c)
   return resume(c, undefined, `It is not complete: ${feedback}`)
 }
 
 function afterPlanReview(c: CoderCase, { status, feedback }: ResponseMessage): Decision {
-  const { plan, counts, work, pending } = c.work
+  const { plan, pending } = c.work
   const isClaim = pending?.ask.kind === 'completion'
-  if (status === 'APPROVED' && isClaim) {
-    return finish(c, { event: 'completion_approved', to: 'DONE' }, { kind: 'complete' })
-  }
+  if (status === 'APPROVED' && isClaim) return testAsItIs(c)
   if (status === 'APPROVED') {
     const move: MoveTo = { event: 'review_approved', to: 'CODING' }
     const remarks: Readonly<Record<string, string>> = feedback === '' ? {} : { remarks: feedback }
     return think(c, 'coder/coding', move, { plan, ...remarks })
   }
-  const planRounds = counts.planRounds + 1
-  const isOver = planRounds >= work.settings.limits.planRounds
-  if (status === 'REJECTED' || isOver) {
-    const reason = isOver ? `the plan was sent back ${planRounds} times` : 'the plan was rejected'
-    return fail(c, { event: 'abandoned', to: 'ERROR' }, `${reason}: ${feedback}`)
+  if (status === 'REJECTED') {
+    return fail(c, { event: 'abandoned', to: 'ERROR' }, `the plan was rejected: ${feedback}`)
   }
-  const move: MoveTo = { event: 'review_changes_requested', to: 'PLANNING' }
-  const set = asData({ counts: { ...counts, planRounds } })
-  const known: Readonly<Record<string, string>> = plan === '' ? {} : { plan }
-  return think(c, 'coder/planning', move, { ...known, remarks: feedback }, set)
+  return sendBack(c, feedback)
 }
 
 function afterQuestion(c: CoderCase, { status, feedback }: ResponseMessage): Decision {

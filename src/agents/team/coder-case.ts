@@ -20,6 +20,7 @@ import {
   type RequestMessage,
   type RequestWaiting,
   STORY_ENDED,
+  type StoryEnded,
   storyAgentOf,
 } from './protocol.ts'
 
@@ -162,10 +163,30 @@ function ending(c: CoderCase, reason: string, isCharged: boolean): Decision {
   return { send: [{ to: storyAgentOf(settings.run, story.id), type: STORY_ENDED, payload }] }
 }
 
+/** A plan, or the claim that none is needed, has to be thought over; not for ever. */
+export function sendBack(c: CoderCase, remarks: string): Decision {
+  const { plan, counts, work } = c.work
+  const planRounds = counts.planRounds + 1
+  if (planRounds >= work.settings.limits.planRounds) {
+    const reason = `the plan was sent back ${planRounds} times: ${remarks}`
+    return fail(c, { event: 'abandoned', to: 'ERROR' }, reason)
+  }
+  const move: MoveTo = { event: 'review_changes_requested', to: 'PLANNING' }
+  const set = asData({ counts: { ...counts, planRounds } })
+  const known: Readonly<Record<string, string>> = plan === '' ? {} : { plan }
+  return think(c, 'coder/planning', move, { ...known, remarks }, set)
+}
+
+/** What needs no change is done when the tests pass on it as it is. */
+export function testAsItIs({ work: { place, work } }: CoderCase): Decision {
+  const input = { ...work.settings.tests, workspace: place?.folder ?? '' }
+  return { effects: [{ kind: 'run_tests', input }] }
+}
+
 export function finish(
   c: CoderCase,
   move: MoveTo,
-  end: { kind: 'merged'; commit: string } | { kind: 'complete' },
+  end: Exclude<StoryEnded['end'], { kind: 'failed' }>,
 ): Decision {
   const { story, settings } = c.work.work
   const payload = { coder: c.agent.id, end } as unknown as Json

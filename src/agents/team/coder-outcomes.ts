@@ -3,14 +3,25 @@ import type { BlobRef, Json, JsonObject } from '../values.ts'
 import {
   type CoderCase,
   fail,
+  finish,
   giveIn,
   mergeFailed,
   request,
+  resume,
+  sendBack,
   think,
   thinkFix,
 } from './coder-case.ts'
 import { reviewBudget } from './coder-thinking.ts'
-import { asData, bounded, type CoderWork, describeRun, type Fix, fieldOf } from './coder-work.ts'
+import {
+  asData,
+  bounded,
+  type CoderWork,
+  describeRun,
+  type Fix,
+  fieldOf,
+  summaryOf,
+} from './coder-work.ts'
 import type { MoveTo } from './decisions.ts'
 import type { Ask } from './protocol.ts'
 
@@ -20,7 +31,8 @@ export function takeOutcome(c: CoderCase, { kind, result }: FinishedEffect): Dec
   if (kind === 'prepare_workspace') return mend(c, {}, result.ok ? result.value : null)
   if (kind === 'checkpoint' && state === 'TESTING') return runTests(c, result)
   if (kind === 'checkpoint' && state === 'CODE_REVIEW') return askForReview(c, result)
-  if (kind === 'run_tests') return judgeTests(c, result)
+  if (kind === 'run_tests' && state === 'TESTING') return judgeTests(c, result)
+  if (kind === 'run_tests') return judgeClaim(c, result)
   if (kind === 'open_pull_request') return askForMerge(c, result)
   return { reason: `${kind} is over` }
 }
@@ -52,6 +64,20 @@ function judgeTests(c: CoderCase, result: FinishedEffect['result']): Decision {
   const { counts } = c.work
   const set = asData({ tests: text, failure: null, counts: { ...counts, sameFailures: 0 } })
   return requestReview(c, { event: 'tests_passed', to: 'CODE_REVIEW' }, set, '')
+}
+
+/** The architect agreed that nothing has to be done; the tests have the last word. */
+function judgeClaim(c: CoderCase, result: FinishedEffect['result']): Decision {
+  const value = result.ok ? result.value : null
+  const { passed, text } = describeRun(value)
+  if (passed) {
+    const tests = summaryOf(value)
+    return finish(c, { event: 'completion_approved', to: 'DONE' }, { kind: 'complete', tests })
+  }
+  const why = result.ok ? text : result.error.message
+  const remarks = `It is not complete: the tests do not pass on it as it is.\n${why}`
+  if (c.agent.state === 'PLANNING') return resume(c, undefined, remarks)
+  return sendBack(c, remarks)
 }
 
 function testsFailed(c: CoderCase, text: string, fingerprint: string, set: JsonObject): Decision {

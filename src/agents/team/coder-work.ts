@@ -109,6 +109,17 @@ export function fieldOf(value: Json, name: string): Json {
   return (value as JsonObject)[name] ?? null
 }
 
+/** A test run, as far as it shows something. */
+export function summaryOf(value: Json): JsonObject {
+  const commands = (fieldOf(value, 'commands') ?? []) as readonly JsonObject[]
+  return {
+    verdict: fieldOf(value, 'verdict'),
+    message: fieldOf(value, 'message'),
+    counts: fieldOf(value, 'counts'),
+    commands: commands.map(({ argv }) => ({ argv: argv ?? [] })),
+  }
+}
+
 /** A test run, as far as others need to know it. */
 export function describeRun(value: Json): { passed: boolean; text: string; fingerprint: string } {
   const commands = (fieldOf(value, 'commands') ?? []) as readonly JsonObject[]

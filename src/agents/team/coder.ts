@@ -1,5 +1,5 @@
 import { type AgentEvent, type Decision, finishedEffect, type Message, type Role } from '../role.ts'
-import { continueThinking } from '../thinking/thinking.ts'
+import { abandonThinking, continueThinking } from '../thinking/thinking.ts'
 import type { AgentId, Json } from '../values.ts'
 import { takeResponse } from './coder-answers.ts'
 import { type CoderCase, cleanUp, GAVE_IN } from './coder-case.ts'
@@ -7,6 +7,7 @@ import { takeOutcome } from './coder-outcomes.ts'
 import { CODER_REVISIONS } from './coder-revision.ts'
 import { afterThinking, reviewBudget } from './coder-thinking.ts'
 import { asData, NO_COUNTS, workOf } from './coder-work.ts'
+import { joined } from './decisions.ts'
 import {
   ARCHITECT_FREE,
   ARCHITECT_IDLE,
@@ -52,7 +53,7 @@ function decide(c: CoderCase, event: AgentEvent): Decision {
   if (type === ARCHITECT_FREE) return sendRequest(c, payload as unknown as ArchitectFree)
   if (type === CHANNEL_CLOSED) return comeBack(c)
   if (!c.work.isAtWork) return { reason: `no story for ${type}` }
-  if (type === 'suspension_timed_out') return cleanUp(c, 'the services did not come back', false)
+  if (type === 'suspension_timed_out') return endSuspension(c)
   if (type === STORY_CLEARED) return endGeneration(c)
   const step = continueThinking(c.agent, event)
   if (step !== undefined) return afterThinking(c, step)
@@ -60,6 +61,11 @@ function decide(c: CoderCase, event: AgentEvent): Decision {
   if (type === RESPONSE) return takeResponse(c, payload as unknown as ResponseMessage)
   const finished = finishedEffect(event)
   return finished === undefined ? { reason: `not for a coder: ${type}` } : takeOutcome(c, finished)
+}
+
+function endSuspension(c: CoderCase): Decision {
+  const decision = cleanUp(c, 'the services did not come back', false)
+  return c.agent.state === 'ERROR' ? joined(abandonThinking(c.agent), decision) : decision
 }
 
 function takeStory({ agent }: CoderCase, work: StoryMessage): Decision {

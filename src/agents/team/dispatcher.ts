@@ -136,7 +136,7 @@ function takeOver(agent: AgentView, data: DispatcherData, over: StoryOver): Deci
   const books: Message = {
     to: ledgerOf(runOf(agent.id)),
     type: CLOSE_STORY,
-    payload: { agent: agent.id, story },
+    payload: { story },
   }
   const decision = dispatch(agent, after)
   const all = isOut ? { ...decision, send: [...(decision.send ?? []), books] } : decision

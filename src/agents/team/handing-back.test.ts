@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
-import type { AgentView } from '../role.ts'
+import { NO_AMOUNTS } from '../../ledger/amounts.ts'
+import { SETTLE_SPENDING, SPENDING_GRANTED } from '../ledger-keeper.ts'
+import { type AgentView, OUTAGE } from '../role.ts'
+import type { Assignment } from '../thinking/assignment.ts'
+import { beginThinking, continueThinking } from '../thinking/thinking.ts'
 import type { AgentId, Json, JsonObject } from '../values.ts'
 import { architect } from './architect.ts'
 import { coder } from './coder.ts'
+import { pmRole } from './pm.ts'
 import { DEFAULT_LIMITS, REQUEST, STORY } from './protocol.ts'
 
 const mind = {
@@ -87,3 +92,29 @@ test.each(['D', 'F'] as const)(
     expect(decision.move).toBeUndefined()
   },
 )
+
+test.each([
+  ['architect-1', architect('I')],
+  ['coder-1', coder('F')],
+  ['pm', pmRole],
+] as const)('%s pays nothing for a call that an outage refused', (place, { handle }) => {
+  const begun = agent(place, 'ERROR')
+  const assignment: Assignment = {
+    task: 'coder/coding',
+    withheld: [],
+    state: 'CODING',
+    story: 'b',
+    workspace: null,
+    variables: {},
+    turnsMax: 3,
+  }
+  const asking = { ...begun, data: beginThinking(begun, assignment, mind).decision.set ?? {} }
+  const granted = continueThinking(asking, event(SPENDING_GRANTED, { isLast: false }))
+  const story = { id: 'b', title: 'B', description: '', criteria: [], dependsOn: [] }
+  const work = { work: { story, attempt: 1, lessons: [], settings }, isAtWork: true }
+  const outage = { [OUTAGE]: { reason: 'auth: 401', tries: 5 } }
+  const data = { ...asking.data, ...granted?.decision.set, ...work, ...outage }
+  const { send } = handle(agent(place, 'ERROR', data), event('suspension_timed_out', null))
+  const settled = { agent: `run/${place}`, amounts: NO_AMOUNTS }
+  expect(send).toContainEqual({ to: 'run/ledger', type: SETTLE_SPENDING, payload: settled })
+})

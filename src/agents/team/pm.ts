@@ -11,6 +11,7 @@ import {
   TIMER_FIRED,
 } from '../role.ts'
 import {
+  abandonThinking,
   continueThinking,
   resumeThinking,
   type ThinkingStep,
@@ -339,7 +340,7 @@ function failureOf(reason: string, isOutage: boolean): JsonObject {
 function cleaned({ agent }: Case): Decision {
   if (agent.state !== 'ERROR') return { reason: 'not in ERROR' }
   const failure = failureOf('the services did not come back', true)
-  return { set: { failure }, effects: [cleaning(agent)] }
+  return joined(abandonThinking(agent), { set: { failure }, effects: [cleaning(agent)] })
 }
 
 /** A product manager leaves nothing behind but what is in the journal. */

@@ -1,6 +1,6 @@
 import type { Criterion, Story } from '../../stories/story.ts'
 import type { Mind } from '../thinking/assignment.ts'
-import type { AgentId, BlobRef, Json } from '../values.ts'
+import type { AgentId, BlobRef, Json, JsonObject } from '../values.ts'
 
 /** What the agents of a team say to each other. Every message is one of these, as plain data. */
 
@@ -215,8 +215,8 @@ export type StoryEnded = {
   readonly coder: AgentId
   readonly end:
     | { readonly kind: 'merged'; readonly commit: string }
-    /** Nothing had to be done. */
-    | { readonly kind: 'complete' }
+    /** Nothing had to be done, as a test run shows. */
+    | { readonly kind: 'complete'; readonly tests: JsonObject }
     | { readonly kind: 'failed'; readonly lesson: Lesson; readonly isCharged: boolean }
 }
 

@@ -52,6 +52,8 @@ export type StoryData = {
   readonly attempts: number
   readonly lessons: readonly Lesson[]
   readonly commit: string | null
+  /** What shows that nothing had to be done. */
+  readonly tests?: JsonObject | null
   readonly nextInLine: string | null
   /** How the last attempt failed, while what it left is being cleared. */
   readonly ended: FailedEnd | null
@@ -209,10 +211,11 @@ function end(agent: AgentView, data: StoryData, { coder, end: ended }: StoryEnde
     }
   }
   const commit = ended.kind === 'merged' ? ended.commit : null
+  const tests = ended.kind === 'merged' ? null : ended.tests
   const event = ended.kind === 'merged' ? 'merged' : 'completion_approved'
   return {
     move: { event, to: 'MERGED' },
-    set: { commit, coder: null },
+    set: { commit, tests, coder: null },
     send: [
       report(agent, data, 'MERGED', false),
       ...tellDependents(agent, data, DEPENDENCY_MET, 'merged'),

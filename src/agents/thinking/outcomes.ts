@@ -1,5 +1,8 @@
 import type { BlobRef, Json } from '../values.ts'
 
+/** How often a turn that broke off is paid for again before the provider counts as out. */
+export const BREAKAGES_MAX = 3
+
 /** What the effects of thinking ask for and come to; the handlers and the loop agree on it here. */
 
 /**

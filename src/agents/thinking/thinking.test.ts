@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { type Amounts, NO_AMOUNTS } from '../../ledger/amounts.ts'
 import { RESERVE_SPENDING, SETTLE_SPENDING, SPENDING_GRANTED } from '../ledger-keeper.ts'
-import { type AgentView, EFFECT_FINISHED } from '../role.ts'
+import { type AgentView, EFFECT_FINISHED, OUTAGE } from '../role.ts'
 import type { AgentId, Json, JsonObject } from '../values.ts'
 import type { Assignment, Mind } from './assignment.ts'
 import type { Thought } from './outcomes.ts'
@@ -240,12 +241,65 @@ describe('a bound', () => {
 test('a state that is left for another reason gives the turn up and pays for it', () => {
   const thinker = new Thinker()
   thinker.grant()
-  const { decision, thinking } = abandonThinking(thinker.agent)
-  expect(decision.cancel).toEqual([thinker.last.thinking.awaits])
-  expect(decision.send).toMatchObject([
-    { type: SETTLE_SPENDING, payload: { amounts: { iterations: 1 } } },
-  ])
-  expect(thinking.awaits).toBeNull()
+  const { set, send, cancel } = abandonThinking(thinker.agent)
+  expect(cancel).toEqual([thinker.last.thinking.awaits])
+  expect(send).toMatchObject([{ type: SETTLE_SPENDING, payload: { amounts: { iterations: 1 } } }])
+  expect(set).toMatchObject({ thinking: { awaits: null, reserved: null } })
+})
+
+describe('what a turn that is given up has cost:', () => {
+  const paid = ({ agent }: Thinker, state = 'CODING', reason?: string) => {
+    const outage = reason === undefined ? {} : { [OUTAGE]: { reason, tries: 5 } }
+    const { send = [] } = abandonThinking({ ...agent, state, data: { ...agent.data, ...outage } })
+    return send.map(({ payload }) => (payload as { amounts?: Amounts }).amounts)
+  }
+  const asked = () => {
+    const thinker = new Thinker()
+    thinker.grant()
+    return { thinker, most: thinker.last.thinking.reserved }
+  }
+
+  test.each(['auth: 401', 'network: no route', 'quota: empty', 'api is out'])(
+    'nothing after an outage by %s',
+    (reason) => {
+      const { thinker } = asked()
+      expect(paid(thinker, 'ERROR', reason)).toEqual([NO_AMOUNTS])
+      expect(paid(thinker, 'SUSPEND', reason)).toEqual([NO_AMOUNTS])
+    },
+  )
+
+  test.each(['timeout: no end', 'stalled: no word'])(
+    'all where a reply was lost by %s',
+    (reason) => {
+      const { thinker, most } = asked()
+      expect(paid(thinker, 'ERROR', reason)).toEqual([most])
+    },
+  )
+
+  test('all while a reply is under way, also where an earlier outage is remembered', () => {
+    const { thinker, most } = asked()
+    expect(most?.microdollars).toBeGreaterThan(0)
+    expect(paid(thinker)).toEqual([most])
+    expect(paid(thinker, 'ERROR')).toEqual([most])
+    expect(paid(thinker, 'CODING', 'auth: 401')).toEqual([most])
+  })
+
+  test('all where tries broke off so often that they are no longer settled one by one', () => {
+    const thinker = new Thinker()
+    const failure = { kind: 'network', message: 'cut' }
+    for (let i = 0; i < 3; i += 1) thinker.think({ failure, finish: 'failed', transcript: null })
+    thinker.grant()
+    const most = thinker.last.thinking.reserved
+    expect(paid(thinker, 'ERROR', 'network: cut')).toEqual([most])
+  })
+
+  test('nothing before a model is asked, and none is settled that was not set aside', () => {
+    const thinker = new Thinker()
+    expect(paid(thinker)).toEqual([NO_AMOUNTS])
+    thinker.think({ calls: [call('1', false)] })
+    expect(paid(thinker)).toEqual([])
+    expect(abandonThinking({ ...thinker.agent, data: {} })).toEqual({})
+  })
 })
 
 test('an answer goes on with the same conversation, and turns are counted anew', () => {

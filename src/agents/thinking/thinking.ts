@@ -29,6 +29,7 @@ import type {
 } from './outcomes.ts'
 import { isRepetitive, type Repetition, remember } from './repetition.ts'
 import { nextBatch } from './tool-batch.ts'
+import { spentOn, spentOnAbandoned } from './turn-cost.ts'
 
 /**
  * Thinking as an agent stores it: a turn, its tool calls, the next turn, until a tool ends the
@@ -153,14 +154,15 @@ export function continueThinking(agent: AgentView, event: AgentEvent): ThinkingS
   return grounded(step, { ...ground, assignment: { ...ground.assignment, variables: {} } })
 }
 
-/** Gives a turn up that is under way, because its state is left for another reason. */
-export function abandonThinking(agent: AgentView): ThinkingStep {
+/** Gives a turn up that may be under way, because its state is left for another reason. */
+export function abandonThinking(agent: AgentView): Decision {
+  if (agent.data.thinking === undefined) return {}
   const { thinking, ground } = thinkingOf(agent)
-  const { awaits, reserved } = thinking
-  const send = reserved === null ? [] : [settling({ ...agent, ...ground }, reserved)]
+  const { awaits, reserved, breakages } = thinking
+  const cost = reserved && spentOnAbandoned(agent, awaits, breakages, reserved)
+  const send = cost === null ? [] : [settling({ ...agent, ...ground }, cost)]
   const cancel = awaits === null || awaits === 'ledger' ? [] : [awaits]
-  const { thinking: rested } = rest(thinking)
-  return { kind: 'going', thinking: rested, decision: { set: stored(rested), send, cancel } }
+  return { set: stored(rest(thinking).thinking), send, cancel }
 }
 
 function thinkingOf({ data }: AgentView): { thinking: Thinking; ground: ThinkingGround } {
@@ -338,21 +340,6 @@ function askLedger(thinker: Thinker, before: Thinking, send: readonly Message[])
   const thinking: Thinking = { ...before, awaits: 'ledger', reserved: amounts }
   const asking = { to: mind.ledger, type: RESERVE_SPENDING, payload }
   return going(thinking, { send: [...send, asking] })
-}
-
-/** Where nobody knows what a turn used, it may have been all that was set aside. */
-function spentOn({ tokens, microdollars, isUsageKnown }: Thought, most: Amounts | null): Amounts {
-  if (!isUsageKnown && most !== null) return most
-  return {
-    iterations: 1,
-    inputTokens: tokens.input,
-    cachedTokens: tokens.cached,
-    outputTokens: tokens.output,
-    microdollars: microdollars ?? 0,
-    unpricedCalls: microdollars === null ? 1 : 0,
-    // Counted by who keeps the books.
-    elapsedMs: 0,
-  }
 }
 
 function settling({ id: agent, mind }: Thinker, amounts: Amounts): Message {

@@ -58,7 +58,7 @@ describe('a problem has its place, its key and the fix', () => {
     ['target: -x\n', 'c.yaml:1:9: target: has to be the plain name of a branch, such as main'],
     [
       'tests:\n  commands: [npm test]\n',
-      'c.yaml:2:14: tests.commands[0]: has to be a list, or has to be a section with keys',
+      'c.yaml:2:14: tests.commands[0]: has to be a list of its words, such as [npm, test], or has to be a section with keys',
     ],
     [
       'tests:\n  commands: [{ argv: [x], cwd: ../y }]\n',
@@ -109,9 +109,22 @@ describe('a problem has its place, its key and the fix', () => {
     },
   )
 
-  test('what is not JSON is not called .json', () => {
-    expect(problemsOf('team: { coders: 1 }', 'c.json')).toEqual([
-      'c.json: is not JSON. Mend it, or name it .yaml.',
+  test.each([
+    ['team: { coders: 1 }', 'c.json:1:1: is not JSON: a value is expected'],
+    ['{\n  team: {} }', 'c.json:2:3: is not JSON: a key in double quotes is expected'],
+    ['{\n  "team": {},\n}', 'c.json:2:13: is not JSON: a comma before } is one too many'],
+    ['{ "team": {}', 'c.json:1:13: is not JSON: a comma or } is expected'],
+    ['{ "team":\n  # all\n {} }', 'c.json:2:3: is not JSON: JSON has no comments'],
+  ])('what is not JSON is not called .json: %j', (text, problem) => {
+    expect(problemsOf(text, 'c.json')).toEqual([`${problem}. Mend it, or name it .yaml.`])
+  })
+
+  test('a problem of JSON has its place too', () => {
+    expect(problemsOf('{\n\t"team": {\n\t\t"coders": "many"\n\t}\n}', 'c.json')).toEqual([
+      'c.json:3:13: team.coders: has to be a number',
+    ])
+    expect(problemsOf('{ "a": 1,\n  "a": 2 }', 'c.json')).toEqual([
+      'c.json:2:3: Map keys must be unique',
     ])
   })
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 import { redact } from '../../effects/guards/redaction.ts'
 import { UsageError } from '../usage-error.ts'
+import { findJsonFault } from './json-fault.ts'
 import { explainIssues, type Problem } from './problems.ts'
 import { CONFIG_FILE, type ConfigFile } from './settings/schema.ts'
 import { checkValues } from './value-checks.ts'
@@ -90,15 +91,17 @@ export function parseConfig(text: string, name: string): Parsed {
     const { line, col } = lines.linePos(offset)
     return `${name}:${line}:${col}`
   }
+  const fault = name.endsWith('.json') ? findJsonFault(text) : undefined
+  if (fault !== undefined) {
+    const problem = `${placeOf(fault.offset)}: is not JSON: ${fault.message}`
+    return { ok: false, problems: [`${problem}. Mend it, or name it .yaml.`] }
+  }
   if (document.errors.length > 0) {
     const problems = document.errors.map(({ pos, message }) => `${placeOf(pos[0])}: ${message}`)
     return { ok: false, problems: problems.map(clean) }
   }
   const value = readValue(document)
   if (value === ALIASES) return { ok: false, problems: [`${name}: aliases (*) are not used here`] }
-  if (name.endsWith('.json') && !isJson(text)) {
-    return { ok: false, problems: [`${name}: is not JSON. Mend it, or name it .yaml.`] }
-  }
   const parsed = CONFIG_FILE.safeParse(value ?? {})
   const found = parsed.success ? checkValues(parsed.data) : explainIssues(parsed.error.issues)
   if (parsed.success && found.length === 0) return { ok: true, config: parsed.data }
@@ -131,15 +134,6 @@ function isTooDeep(text: string): boolean {
     const dashes = /^[ \t]*(?:[-?:][ \t]+)*/.exec(line)?.[0] ?? ''
     return dashes.length > 8 * DEPTH_MAX
   })
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** Where a problem is: its key or value, or the nearest thing around it that is there. */

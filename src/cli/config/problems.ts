@@ -31,7 +31,10 @@ function explain(issue: Issue, path: Problem['path']): readonly Problem[] {
 function words(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return `has to be ${NOUNS[issue.expected] ?? issue.expected}`
+      // What the schema says itself is about the very key.
+      return issue.message.startsWith('has to be ')
+        ? issue.message
+        : `has to be ${NOUNS[issue.expected] ?? issue.expected}`
     case 'invalid_value':
       return `has to be one of ${issue.values.join(', ')}`
     case 'too_big':

@@ -55,7 +55,12 @@ async function checkTarget(
   target: string | null,
 ): Promise<Check> {
   const ask = (args: readonly string[]) =>
-    git.run(args, { repository: folder, accept: [0, 1, 128], timeoutMs: GIT_MS_MAX })
+    git.run(args, {
+      repository: folder,
+      workTree: root,
+      accept: [0, 1, 128],
+      timeoutMs: GIT_MS_MAX,
+    })
   const head = await ask(['symbolic-ref', '--quiet', '--short', 'HEAD'])
   const branch = target ?? (head.exitCode === 0 ? head.text : undefined)
   if (branch === undefined) {
@@ -81,13 +86,14 @@ async function checkTracked(
 
 async function checkForge(
   git: Git,
-  { git: folder }: RepositoryPlace,
+  { root, git: folder }: RepositoryPlace,
   { config, environment, processes }: RepositoryGround,
 ): Promise<readonly Check[]> {
   const { kind, apiUrl } = config.forge
   if (kind !== 'github') return []
   const remote = await git.run(['config', '--local', '--get', 'remote.origin.url'], {
     repository: folder,
+    workTree: root,
     accept: [0, 1],
     timeoutMs: GIT_MS_MAX,
   })

@@ -17,6 +17,7 @@ export function forgeOpener(
   return async ({ git, repositories, processes }) => {
     const remote = await git.run(['config', '--local', '--get', 'remote.origin.url'], {
       repository: place.git,
+      workTree: place.root,
       accept: [0, 1],
     })
     const address = findGithubRepository(remote.text, apiUrl ?? undefined)

@@ -1,4 +1,5 @@
 import { readView } from '../view/follow.ts'
+import { isRunOver } from '../view/run-end.ts'
 import type { RunSource } from '../view/run-source.ts'
 import type { RunView } from '../view/run-view.ts'
 
@@ -24,14 +25,9 @@ export class RunsUnderWay {
     const runs = (await this.#source.runs()).filter(isDue)
     const views = await Promise.all(runs.map(({ id }) => readView(this.#source, id)))
     for (const view of views) {
-      if (isOver(view)) this.#overSinceMs.set(view.run, nowMs)
+      if (isRunOver(view)) this.#overSinceMs.set(view.run, nowMs)
       else this.#overSinceMs.delete(view.run)
     }
-    return views.filter((view) => !isOver(view))
+    return views.filter((view) => !isRunOver(view))
   }
-}
-
-/** Whoever is halted may be revived, and the run with it. */
-function isOver({ status, agents }: RunView): boolean {
-  return (status === 'done' || status === 'failed') && !agents.some(({ isHalted }) => isHalted)
 }

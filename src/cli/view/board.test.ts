@@ -64,3 +64,34 @@ test('an answer names its question where another one is open too', () => {
   expect(board(false)).toContain('slipway answer "this"')
   expect(board(true)).toContain('slipway answer q-1 "this"')
 })
+
+test.each([
+  ['READY', 'ready, attempt 3'],
+  ['ASSIGNED', 'assigned, attempt 3'],
+  ['FAILED', 'failed, attempt 2'],
+  ['WAIVED', 'waived, attempt 2'],
+  ['CUT', 'cut, attempt 2'],
+])('of a story that is %s the board says: %s', (state, detail) => {
+  const story = { id: 'a', title: 'A', state, coder: null, attempts: 2, dependsOn: [] }
+  const stories = [{ ...story, failedDependencies: [] }]
+  const lines = drawBoard({ ...VIEW, stories } as unknown as RunView, SETTINGS)
+  expect(lines.find((line) => line.includes(' a  A'))).toMatch(new RegExp(`${detail}$`))
+})
+
+test('why a run failed, and why an agent is suspended, is on the board', () => {
+  const failure = { reason: 'it contradicts itself', isOutage: false }
+  const agents = [
+    {
+      id: 'pm',
+      state: 'SUSPEND',
+      story: null,
+      turn: null,
+      generation: 1,
+      outage: '529 overloaded',
+    },
+  ]
+  const view = { ...VIEW, status: 'failed', failure, agents } as unknown as RunView
+  const board = drawBoard(view, SETTINGS).join('\n')
+  expect(board).toContain('! No story was made of the spec: it contradicts itself.')
+  expect(board).toMatch(/pm +SUSPEND +529 overloaded/)
+})

@@ -1,7 +1,7 @@
 import { printable } from '../printable.ts'
 import type { Style } from '../style.ts'
 import { printDuration, printMoney } from './figures.ts'
-import { budgetHint } from './run-end.ts'
+import { budgetHint, failureReason } from './run-end.ts'
 import { isStoryOver, type RunView, type StoryView, storiesLeft } from './run-view.ts'
 
 /** What the board is drawn with. */
@@ -26,6 +26,9 @@ const MARKS: Readonly<Record<string, string>> = {
   CUT: '✂',
   FAILED: '✘',
 }
+
+/** The states of a story whose next attempt is the one that is meant. */
+const UNDER_WAY = ['READY', 'ASSIGNED']
 
 /** A sequence that changes the style of what follows. */
 const STYLING = new RegExp(`(${'\x1b'}\\[[0-9;]*m)`)
@@ -57,7 +60,7 @@ export function drawBoard(view: RunView, settings: BoardSettings): string[] {
   return lines.map((line) => cut(line, columns)).slice(0, Math.max(1, rows - 1))
 }
 
-/** What is asked, each with what to type; a command that does not fit would be no use. */
+/** What is asked, and why it failed, each with what to type; a command that does not fit would be no use. */
 function questionLines(view: RunView, { style, isAskedElsewhere }: BoardSettings): string[] {
   const hint = budgetHint(view)
   const isOne = view.questions.length === 1 && !isAskedElsewhere
@@ -70,7 +73,8 @@ function questionLines(view: RunView, { style, isAskedElsewhere }: BoardSettings
       style.dim(`  slipway answer ${which}${printable(JSON.stringify(example))}`),
     ]
   })
-  return hint === undefined ? asked : [...asked, style.warn(`! ${hint}`)]
+  const told = [failureReason(view), hint].filter((line) => line !== undefined)
+  return [...asked, ...told.map((line) => style.warn(`! ${line}`))]
 }
 
 /** Where it is narrow, the bar and then the run's name give way: how it stands is never cut off. */
@@ -116,7 +120,8 @@ function storyLines(stories: readonly StoryView[], style: Style, linesMax: numbe
     const doing = coder === null ? '' : `${coder} ${activity ?? ''}`
     const waits = state === 'BLOCKED' ? `waits for ${dependsOn.join(', ')}` : ''
     const trouble = failedDependencies.length > 0 ? `failed: ${failedDependencies.join('; ')}` : ''
-    const again = attempts > 0 && state !== 'MERGED' ? `attempt ${attempts + 1}` : ''
+    const attempt = UNDER_WAY.includes(state) ? attempts + 1 : attempts
+    const again = attempts > 0 && state !== 'MERGED' ? `attempt ${attempt}` : ''
     const detail = [doing || state.toLowerCase(), again, trouble || waits]
       .filter(Boolean)
       .join(', ')
@@ -131,8 +136,9 @@ const plain = (text: string) => text
 function agentLines({ agents }: RunView, style: Style): string[] {
   const busy = agents.filter(({ state }) => state !== 'WAITING' && state !== 'DONE')
   const idle = agents.length - busy.length
-  const lines = busy.map(({ id, state, story, turn, generation, isHalted }) => {
-    const what = [story, turn === null ? '' : `turn ${turn}`, isHalted ? 'halted' : '']
+  const lines = busy.map(({ id, state, story, turn, generation, isHalted, outage }) => {
+    const thinks = turn === null ? '' : `turn ${turn}`
+    const what = [story, thinks, isHalted ? 'halted' : '', outage]
     const detail = what.filter(Boolean).join(', ')
     const again = generation > 1 ? style.dim(` #${generation}`) : ''
     const paint = state === 'SUSPEND' || state === 'ERROR' || isHalted ? style.warn : plain

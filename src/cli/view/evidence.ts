@@ -76,11 +76,11 @@ function storyOf(
   { state, data }: AgentRecord,
   tests: ReadonlyMap<string, TestEvidence>,
 ): CoveringStory[] {
-  const { story, commit } = data as unknown as StoryData
+  const { story, commit, tests: asItWas } = data as unknown as StoryData
   if (story === undefined) return []
   const at = commit ?? null
-  // What needed no change holds on the newest tree, and is tested there or nowhere.
-  const newest = state === 'MERGED' ? [...tests.values()].at(-1) : undefined
+  // What needed no change was tested as it was, and then with everything that was merged after it.
+  const newest = [...tests.values()].at(-1) ?? (asItWas ? evidenceIn(asItWas) : undefined)
   return [
     {
       id: story.id,
@@ -133,8 +133,11 @@ function mergeIn({ agentId, eventType, body }: StoredRow) {
   const { result } = (body.payload ?? {}) as unknown as { result?: { value?: JsonObject } }
   const { kind, commit, gate } = result?.value ?? {}
   if (kind !== 'merged' || typeof commit !== 'string' || !gate) return undefined
-  const { verdict, message, counts, commands } = gate as JsonObject
-  const tests: TestEvidence = {
+  return { commit, tests: evidenceIn(gate as JsonObject) }
+}
+
+function evidenceIn({ verdict, message, counts, commands }: JsonObject): TestEvidence {
+  return {
     verdict: String(verdict),
     message: String(message),
     counts: (counts ?? null) as TestEvidence['counts'],
@@ -142,5 +145,4 @@ function mergeIn({ agentId, eventType, body }: StoredRow) {
       ((argv ?? []) as readonly string[]).join(' '),
     ),
   }
-  return { commit, tests }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunStatus, StoredRow } from '../../runtime/records.ts'
 import { styleFor } from '../style.ts'
 import { drawBoard } from './board.ts'
+import { gatherEvidence } from './evidence.ts'
 import { newsOf } from './news.ts'
 import type { RunSource } from './run-source.ts'
 import { type RunView, viewRun } from './run-view.ts'
@@ -97,7 +98,7 @@ class Viewer {
     // That it was paused is in no row.
     const status = (await this.#source.runs()).find(({ id }) => id === this.#run)?.status
     if (this.#known === undefined || hasNews || status !== this.#known.status) {
-      this.#known = { view: await readView(this.#source, this.#run), status }
+      this.#known = { view: await readJudgedView(this.#source, this.#run), status }
     }
     return this.#known.view
   }
@@ -114,6 +115,14 @@ export async function readView(source: RunSource, run: string): Promise<RunView>
   const found = runs.find(({ id }) => id === run)
   if (found === undefined) throw new Error(`there is no run ${run}`)
   return viewRun(found, agents, effects, lastMs)
+}
+
+/** The same, and done only if the evidence shows it. */
+export async function readJudgedView(source: RunSource, run: string): Promise<RunView> {
+  const view = await readView(source, run)
+  if (view.status !== 'done' || view.task !== null) return view
+  const { isComplete } = await gatherEvidence(source, run)
+  return isComplete ? view : { ...view, status: 'failed', isUnshown: true }
 }
 
 /** Whether somebody asks in another run while one is asked here. */

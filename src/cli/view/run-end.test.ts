@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { NO_AMOUNTS } from '../../ledger/amounts.ts'
 import type { Exhausted } from '../../ledger/limits.ts'
-import { budgetHint, exitCodeOf, unpricedNote } from './run-end.ts'
+import { budgetHint, exitCodeOf, failureReason, isRunOver, unpricedNote } from './run-end.ts'
 import type { QuestionView, RunView } from './run-view.ts'
 
 const view = (given: Partial<RunView>): RunView => ({
@@ -16,6 +16,7 @@ const view = (given: Partial<RunView>): RunView => ({
   budget: { limits: null, isSpent: false, startedMs: null },
   unpriced: [],
   failure: null,
+  isUnshown: false,
   startedMs: 0,
   endedMs: null,
   ...given,
@@ -65,4 +66,21 @@ test('what is known is not mentioned', () => {
   expect(budgetHint(view({ budget: SPENT }))).toContain('slipway budget r')
   expect(unpricedNote(view({}))).toBeUndefined()
   expect(unpricedNote(view({ unpriced: ['coder'] }))).toContain('model of coder')
+})
+
+const HALTED = { id: 'architect-1', isHalted: true } as RunView['agents'][number]
+const GIVEN_UP = { reason: 'no key\n\x1b[2J', isOutage: false }
+
+test.each([
+  [{ status: 'done' }, true, undefined],
+  [{ status: 'running' }, false, undefined],
+  [{ status: 'paused', failure: GIVEN_UP }, false, undefined],
+  [{ status: 'failed', failure: GIVEN_UP }, true, 'of the spec: no key \\u{1b}[2J.'],
+  [{ status: 'failed', isUnshown: true }, true, 'not every criterion is shown'],
+  [{ status: 'failed', agents: [HALTED] }, false, 'halted: architect-1.'],
+  [{ status: 'failed' }, true, 'slipway logs r'],
+] as const)('%j: that it is over is %s, because of %s', (given, isOver, reason) => {
+  expect(isRunOver(view(given))).toBe(isOver)
+  if (reason === undefined) expect(failureReason(view(given))).toBeUndefined()
+  else expect(failureReason(view(given))).toContain(reason)
 })

@@ -1,5 +1,6 @@
 import type { Exhausted } from '../../ledger/limits.ts'
 import { EXIT_CODE } from '../exit-code.ts'
+import { printable } from '../printable.ts'
 import type { RunView } from './run-view.ts'
 
 /** The exit code that says how a run stands. */
@@ -15,6 +16,27 @@ export function exitCodeOf(view: RunView): number {
     default:
       return EXIT_CODE.interrupted
   }
+}
+
+/** Whether nothing becomes of a run any more. Whoever is halted may be revived, and it with them. */
+export function isRunOver({ status, agents }: RunView): boolean {
+  return (status === 'done' || status === 'failed') && !agents.some(({ isHalted }) => isHalted)
+}
+
+/** Why a run has failed, in one line; undefined where it has not. How a task ended is its own. */
+export function failureReason(view: RunView): string | undefined {
+  const { run, status, failure, isUnshown, agents, task } = view
+  if (status !== 'failed') return undefined
+  if (isUnshown) {
+    return 'Every story is over, but not every criterion is shown: this counts as failed.'
+  }
+  if (failure !== null) {
+    return printable(`No story was made of the spec: ${failure.reason.replace(/\s+/g, ' ')}.`)
+  }
+  const halted = agents.filter(({ isHalted }) => isHalted).map(({ id }) => id)
+  if (halted.length > 0)
+    return `Nothing goes on without those who are halted: ${halted.join(', ')}.`
+  return task === null ? `Nothing can go on: slipway logs ${run} shows what happened.` : undefined
 }
 
 /** Whether more of a budget is all that is wanted. */

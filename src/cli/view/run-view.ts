@@ -1,5 +1,6 @@
 import type { TaskMode } from '../../agents/coordinator/protocol.ts'
 import { taskWorkOf } from '../../agents/coordinator/task-work.ts'
+import { OUTAGE, type Outage } from '../../agents/role.ts'
 import type { PmFailure } from '../../agents/team/pm-case.ts'
 import type { TeamSettings } from '../../agents/team/protocol.ts'
 import type { StoryData } from '../../agents/team/story-agent.ts'
@@ -25,6 +26,8 @@ export interface RunView {
   readonly budget: BudgetView
   /** The roles whose model has no price that anybody knows. */
   readonly unpriced: readonly string[]
+  /** Whether every story is over and yet a criterion is not shown, which counts as failed. */
+  readonly isUnshown: boolean
   /** Why there is no spec, where one was given up. */
   readonly failure: PmFailure | null
   readonly startedMs: number
@@ -74,6 +77,8 @@ interface AgentView {
   readonly generation: number
   readonly isHalted: boolean
   readonly turn: number | null
+  /** Why it is suspended; null where it is not. */
+  readonly outage: string | null
 }
 
 /** Something that only a human can answer. */
@@ -117,6 +122,7 @@ export function viewRun(
     spent: spentIn(ledger),
     budget: viewBudget(ledger),
     unpriced: unpricedIn(run),
+    isUnshown: false,
     failure: failureIn(agents),
     startedMs: run.createdMs,
     endedMs: ENDED.includes(status) ? lastMs : null,
@@ -193,6 +199,7 @@ function viewAgent({ id, role, state, data, generation, halted }: AgentRecord): 
   const work = data.work as { story?: { id?: string } } | undefined
   const request = data.request as { story?: { id?: string } | null } | undefined
   const thinking = data.thinking as { turn?: number; awaits?: string | null } | undefined
+  const outage = data[OUTAGE] as unknown as Outage | undefined
   return {
     id: placeOf(id),
     role,
@@ -201,6 +208,7 @@ function viewAgent({ id, role, state, data, generation, halted }: AgentRecord): 
     generation,
     isHalted: halted,
     turn: thinking?.awaits ? (thinking.turn ?? null) : null,
+    outage: state === 'SUSPEND' ? (outage?.reason ?? null) : null,
   }
 }
 

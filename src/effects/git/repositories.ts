@@ -99,12 +99,15 @@ class SourceError extends Error {
   override readonly name = 'SourceError'
 }
 
-/** Brings the mirror up to date with the user's repository, which is only read. */
-export async function updateMirror(
-  git: Git,
-  repositories: Repositories,
-  source: string,
-): Promise<void> {
+/**
+ * Brings the mirror up to date with the user's repository, which is only read. Runs may begin at
+ * once, and two fetches of one branch would lock each other out.
+ */
+export function updateMirror(git: Git, repositories: Repositories, source: string): Promise<void> {
+  return repositories.turns.take(['mirror'], () => fetchAll(git, repositories, source))
+}
+
+async function fetchAll(git: Git, repositories: Repositories, source: string): Promise<void> {
   const refs = ['+refs/heads/*:refs/origin/heads/*', '+refs/tags/*:refs/origin/tags/*']
   const flags = [
     '--quiet',

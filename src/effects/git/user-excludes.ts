@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import type { Git } from './git.ts'
 import type { Repositories } from './repositories.ts'
+import { inScratch } from './scratch.ts'
 
 /** A longer file of patterns is left out. */
 const FILE_BYTES_MAX = 1024 * 1024
@@ -23,20 +24,28 @@ export async function noteUserExcludes(
   const own = path === '' ? '' : await readPlain(resolve(source, path), constants.O_NOFOLLOW)
   // The last pattern that matches decides, and the repository's comes after the user's.
   const all = [await readGlobal(git, source), own].filter((part) => part !== '')
-  const draft = `${repositories.excludes}.new`
   const patterns = all.map((part) => `${part}\n`).join('')
-  await writeFile(draft, patterns, { mode: 0o600, encoding: 'latin1' })
-  await rename(draft, repositories.excludes)
+  await replace(repositories, repositories.excludes, patterns)
   await spreadExcludes(repositories)
 }
 
 /** Has git leave out what was noted last, in our own repositories and in clones made from now on. */
-export async function spreadExcludes({ excludes, work, template }: Repositories): Promise<void> {
+export async function spreadExcludes(repositories: Repositories): Promise<void> {
+  const { excludes, work, template } = repositories
   const patterns = await readPlain(excludes, constants.O_NOFOLLOW)
   for (const folder of [work, template]) {
     await mkdir(join(folder, 'info'), { recursive: true })
-    await writeFile(join(folder, 'info', 'exclude'), patterns, 'latin1')
+    await replace(repositories, join(folder, 'info', 'exclude'), patterns)
   }
+}
+
+/** Whole at every moment: runs may begin at once, and each notes the patterns. */
+async function replace(repositories: Repositories, path: string, patterns: string): Promise<void> {
+  await inScratch(repositories, async (folder) => {
+    const draft = join(folder, 'draft')
+    await writeFile(draft, patterns, { mode: 0o600, encoding: 'latin1' })
+    await rename(draft, path)
+  })
 }
 
 /** Of several files, git takes the setting of the last; without any, a file of its own choice. */

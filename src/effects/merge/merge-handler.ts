@@ -75,7 +75,7 @@ async function merge(
   const gate = (commit: string) => test(parts, effect, tests as JsonObject, commit, context)
   try {
     const outcome = await mergeStory({ ...parts, gate }, request, context.signal)
-    if (outcome.kind === 'merged' && outcome.gate !== null) {
+    if (outcome.kind === 'merged') {
       await keepEvidence(parts, tests as JsonObject, outcome.commit, outcome.gate)
     }
     return attemptOf(outcome, parts.secrets)

@@ -45,8 +45,7 @@ export type MergeOutcome<Gate> =
       readonly commit: string
       readonly onto: string
       readonly asTested: boolean
-      /** Null where an earlier try got so far, and the forge lets nothing in that was not tested. */
-      readonly gate: Gate | null
+      readonly gate: Gate
       /** Files of a conflict that are as git had left them, because their coder decided so. */
       readonly asLeft?: readonly string[]
     }
@@ -198,16 +197,16 @@ async function finishLanding<Gate>(
   { commit, gate, judged }: { commit: string; gate: Gate | null; judged: Judged },
   signal: AbortSignal,
 ): Promise<MergeOutcome<Gate> | 'moved'> {
-  const landed = await land(parts, merge, commit, gate, signal)
-  if (landed === 'moved' || landed.kind !== 'merged') return landed
+  const landed = await land(parts, merge, commit, signal)
+  if (landed === 'moved' || landed.kind !== 'landed') return landed
   const { mirror, work } = parts.repositories
   const asLeft = judged.decided.map((path) => redact(nameOf(path), parts.secrets))
-  const outcome = asLeft.length === 0 ? landed : { ...landed, asLeft }
-  // Of an earlier try nobody knows what it had tested.
-  const isProven = outcome.asTested && (gate !== null || parts.forge.kind === 'local')
-  if (!isProven) await bring(parts.git, work, mirror, outcome.commit)
-  const tested = isProven ? { gate } : await parts.gate(outcome.commit, signal)
+  const outcome = { ...landed, kind: 'merged' as const, ...(asLeft.length > 0 && { asLeft }) }
   await forgetUnsettled(parts.git, work, merge.owner)
+  if (outcome.asTested && gate !== null) return { ...outcome, gate }
+  // What an earlier try had tested was lost with it, and nothing is done without a test run.
+  await bring(parts.git, work, mirror, outcome.commit)
+  const tested = await parts.gate(outcome.commit, signal)
   return { ...outcome, gate: tested.gate }
 }
 
@@ -255,13 +254,20 @@ function overdue({ kind, names }: Extract<Checks, { kind: 'expected' | 'pending'
   return { kind: 'refused', reason: `checks of the forge ${what}: ${names.join(', ')}` } as const
 }
 
+/** A commit that is on the target. */
+interface Landed {
+  readonly kind: 'landed'
+  readonly commit: string
+  readonly onto: string
+  readonly asTested: boolean
+}
+
 async function land<Gate>(
   { git, repositories, forge }: MergeParts<Gate>,
   { number, head }: StoryMerge,
   mergeCommit: string,
-  gate: Gate | null,
   signal: AbortSignal,
-): Promise<MergeOutcome<Gate> | 'moved'> {
+): Promise<Exclude<MergeOutcome<Gate>, { kind: 'merged' }> | Landed | 'moved'> {
   const [onto = mergeCommit] = await git.find(repositories.work, [`${mergeCommit}^1`])
   const request = { number, reviewedHead: head, mergeCommit, expectedTarget: onto }
   const answer = await forge.merge(request, signal)
@@ -269,7 +275,7 @@ async function land<Gate>(
   const { value } = answer
   switch (value.kind) {
     case 'merged':
-      return { kind: 'merged', commit: value.mergeCommit, onto, asTested: value.asTested, gate }
+      return { kind: 'landed', commit: value.mergeCommit, onto, asTested: value.asTested }
     case 'moved':
       if (value.what === 'target') return 'moved'
       return { kind: 'refused', reason: `the branch is at ${value.at}, which nobody reviewed` }

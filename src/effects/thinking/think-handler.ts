@@ -1,4 +1,10 @@
-import type { Note, ThinkInput, Thought, Transcript } from '../../agents/thinking/outcomes.ts'
+import {
+  BREAKAGES_MAX,
+  type Note,
+  type ThinkInput,
+  type Thought,
+  type Transcript,
+} from '../../agents/thinking/outcomes.ts'
 import type { Json } from '../../agents/values.ts'
 import type {
   Attempt,
@@ -146,8 +152,6 @@ function workOf(
   }
 }
 
-/** How often a turn that broke off is paid for again before the provider counts as out. */
-const BREAKAGES_MAX = 3
 const CALL_ID_CHARS_MAX = 200
 
 function tokenCount({ inputTokens, outputTokens }: Usage): number {

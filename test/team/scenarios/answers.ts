@@ -1,5 +1,8 @@
 import { expect } from 'vitest'
 import type { JsonObject } from '../../../src/agents/values.ts'
+import { gatherEvidence } from '../../../src/cli/view/evidence.ts'
+import { journalSource } from '../../../src/cli/view/run-source.ts'
+import { FILES, RUN } from '../parts.ts'
 import {
   answers,
   BUDGET,
@@ -161,6 +164,25 @@ scenario('a story that is complete already needs no change', ALL, async (open) =
   expect(agents.get('story/hello')?.state).toBe('MERGED')
   expect(await world.moves('story/hello')).toContain('ASSIGNED completion_approved MERGED')
   expect(world.log()).toEqual(['init'])
+  const evidence = await gatherEvidence(journalSource(world.team().journal), RUN)
+  const [hello] = evidence.criteria.flatMap(({ stories }) => stories)
+  expect(hello).toMatchObject({ commit: null, tests: { verdict: 'passed' } })
+})
+
+scenario('a claim that the tests belie leads back to planning', ALL, async (open) => {
+  const mends = [...writing('hello'), write('tests/0.sh', 'true\n')]
+  const world = await open({
+    replies: [
+      HELLO,
+      once(CLAIM),
+      working({ turn: 1, contains: 'Implement this story.' }, ...mends),
+      ...PLAIN,
+    ],
+    files: { ...FILES, 'tests/0.sh': 'false\n' },
+  })
+  await world.untilOver()
+  expect(await world.moves('story/hello')).toContain('ASSIGNED merged MERGED')
+  expect(world.log()).toEqual(['Add hello', 'init'])
 })
 
 scenario('a claim that is denied leads back to planning', BOTH, async (open) => {

@@ -6,7 +6,10 @@ export const AGENT_NAMES = ['claude', 'codex', 'gemini', 'opencode'] as const
 
 const name = z.string().min(1).max(200)
 const url = z.string().max(2_048)
-const argv = z.array(z.string().max(4_096)).min(1).max(64)
+const argv = z
+  .array(z.string().max(4_096), 'has to be a list of its words, such as [npm, test]')
+  .min(1)
+  .max(64)
 const turns = z.int().min(1).max(1_000)
 const rounds = z.int().min(1).max(20)
 const tokens = z.int().min(1_000).max(10_000_000)

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { type AgentView, EFFECT_FINISHED } from '../role.ts'
+import { beginThinking } from '../thinking/thinking.ts'
+import type { AgentId, Json, JsonObject } from '../values.ts'
+import { architect } from './architect.ts'
+import { DEFAULT_LIMITS } from './protocol.ts'
+
+const mind = {
+  brain: 'model',
+  contextTokens: 100_000,
+  outputTokensMax: 4_096,
+  price: null,
+  ledger: 'run/ledger' as AgentId,
+}
+const assignment = {
+  task: 'architect/scoping',
+  withheld: [],
+  state: 'REQUEST',
+  story: null,
+  workspace: null,
+  variables: {},
+  turnsMax: 30,
+}
+const request = (id: string) => ({
+  id,
+  from: 'run/pm',
+  story: null,
+  settings: { run: 'run', limits: DEFAULT_LIMITS, minds: { architect: mind } },
+  ask: { kind: 'spec', spec: { title: 'T', body: 'B', criteria: [] } },
+})
+
+/** An architect that hands in stories; each time it is told what is wrong with them. */
+function handingIn(revision: 'I' | 'D', state: string) {
+  const { handle } = architect(revision)
+  const fresh: AgentView = {
+    id: 'run/architect-1' as AgentId,
+    state,
+    origin: null,
+    data: {},
+    generation: 1,
+    seq: 1,
+  }
+  const begun = beginThinking(fresh, assignment, mind).decision.set
+  let agent = { ...fresh, data: { ...begun, request: request('q1') } as unknown as JsonObject }
+  return {
+    untaken: (...problems: string[]) => {
+      const payload = {
+        effect: 'e',
+        kind: 'load_stories',
+        result: { ok: true, value: { problems } },
+      }
+      const event = { id: 'e', type: EFFECT_FINISHED, payload: payload as Json, atMs: 0 }
+      const decision = handle(agent, event)
+      agent = { ...agent, data: { ...agent.data, ...decision.set }, seq: agent.seq + 1 }
+      return decision.move?.to ?? 'goes on'
+    },
+    take: (id: string) => {
+      agent = { ...agent, data: { ...agent.data, request: request(id) as unknown as Json } }
+    },
+  }
+}
+
+test.each([
+  ['I', 'REQUEST', 'ESCALATED'],
+  ['D', 'SCOPING', 'ERROR'],
+] as const)(
+  'architect@%s: stories with the same problems three times in a row are not asked for again',
+  (revision, state, end) => {
+    const { untaken } = handingIn(revision, state)
+    const first = [untaken('a waits for itself'), untaken('a waits for itself')]
+    expect(first).toEqual(['goes on', 'goes on'])
+    // Something has changed, and so may go on changing.
+    expect([untaken('no story b'), untaken('no story b')]).toEqual(['goes on', 'goes on'])
+    expect(untaken('no story b')).toBe(end)
+    // Whoever lets it try again does so with all tries.
+    expect(untaken('no story b')).toBe('goes on')
+  },
+)
+
+test('what was wrong with the stories of another request does not count', () => {
+  const { untaken, take } = handingIn('I', 'REQUEST')
+  untaken('a waits for itself')
+  untaken('a waits for itself')
+  take('q2')
+  expect(untaken('a waits for itself')).toBe('goes on')
+})

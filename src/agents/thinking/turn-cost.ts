@@ -1,0 +1,44 @@
+import { type Amounts, NO_AMOUNTS } from '../../ledger/amounts.ts'
+import { FAILURE, SUSPEND } from '../../machines/suspend.ts'
+import { type AgentView, OUTAGE, type Outage } from '../role.ts'
+import { BREAKAGES_MAX, type Thought } from './outcomes.ts'
+
+/** What a turn did cost. Where nobody knows, it may have been all that was set aside. */
+export function spentOn(
+  { tokens, microdollars, isUsageKnown }: Thought,
+  most: Amounts | null,
+): Amounts {
+  if (!isUsageKnown && most !== null) return most
+  return {
+    iterations: 1,
+    inputTokens: tokens.input,
+    cachedTokens: tokens.cached,
+    outputTokens: tokens.output,
+    microdollars: microdollars ?? 0,
+    unpricedCalls: microdollars === null ? 1 : 0,
+    // Counted by who keeps the books.
+    elapsedMs: 0,
+  }
+}
+
+/** Whoever took a request and fell silent may have thought about it. */
+const SILENCES: readonly string[] = ['timeout', 'stalled']
+
+/**
+ * What a turn has cost that is given up: all that was set aside where a reply may be under way, and
+ * nothing where no model was asked, or where the last that is known of it is an outage's failure.
+ */
+export function spentOnAbandoned(
+  { state, data }: AgentView,
+  awaits: string | null,
+  breakages: number,
+  most: Amounts,
+): Amounts {
+  if (awaits === 'ledger') return NO_AMOUNTS
+  const outage = data[OUTAGE] as unknown as Outage | null | undefined
+  const isOut = (state === SUSPEND || state === FAILURE) && outage != null
+  // From then on tries that broke off are not settled one by one.
+  if (!isOut || breakages >= BREAKAGES_MAX) return most
+  const [code = ''] = outage.reason.split(': ')
+  return SILENCES.includes(code) ? most : NO_AMOUNTS
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { chooseQuestion } from './question-choice.ts'
+import type { QuestionView } from './view/run-view.ts'
+
+const question = (id: string) => ({ id }) as QuestionView
+const FIRST = question('greeter-a57e/architect-1:12.0')
+const SECOND = question('greeter-a57e/story/hello:7.1')
+
+test.each([
+  [[FIRST, SECOND], [SECOND.id, 'no', 'rounding'], SECOND, 'no rounding'],
+  [[FIRST], [FIRST.id, 'yes'], FIRST, 'yes'],
+  [[FIRST], ['no', 'rounding'], FIRST, 'no rounding'],
+  [[FIRST], ['src/main.ts:12.5 is', 'right'], FIRST, 'src/main.ts:12.5 is right'],
+])('of %j, %j is for one', (open, words, expected, text) => {
+  expect(chooseQuestion(open, words)).toEqual({ question: expected, text })
+})
+
+test.each([
+  ['an answer that is late', [FIRST], [SECOND.id, 'retry'], /hello:7\.1 is not open any more/],
+  ['one that is late, of many', [FIRST], [SECOND.id], /is not open any more/],
+  ['one that is late, of none', [], [SECOND.id, 'retry'], /is not open any more/],
+  ['nothing is asked', [], ['yes'], /Nothing is asked/],
+  ['several are open', [FIRST, SECOND], ['yes'], /Say which question: .*:12\.0, .*:7\.1/],
+  ['no words', [FIRST], [FIRST.id], /Say what the answer is/],
+  ['blanks', [FIRST], [' '], /Say what the answer is/],
+])('%s is refused', (_, open, words, message) => {
+  expect(() => chooseQuestion(open, words)).toThrow(message)
+})

@@ -1,0 +1,41 @@
+import { UsageError } from './usage-error.ts'
+import type { QuestionView } from './view/run-view.ts'
+
+/** A question, and what is said to it. */
+interface ChosenQuestion {
+  readonly question: QuestionView
+  readonly text: string
+}
+
+/** The form of a question's id: the agent that asks, its row, and which of the row's effects. */
+const QUESTION_ID = /^[^\s/:]+\/[^\s:]+:\d+\.\d+$/
+
+/**
+ * The open question that words are an answer to. What was meant for one that is not open any more
+ * is never said to another.
+ */
+export function chooseQuestion(
+  open: readonly QuestionView[],
+  words: readonly string[],
+): ChosenQuestion {
+  const [first = '', ...rest] = words
+  const named = open.find(({ id }) => id === first)
+  if (named !== undefined) return { question: named, text: requireWords(rest) }
+  if (QUESTION_ID.test(first)) {
+    throw new UsageError(
+      `The question ${first} is not open any more: it timed out, or was answered before.`,
+    )
+  }
+  const [only, ...others] = open
+  if (only === undefined) throw new UsageError('Nothing is asked at present.')
+  if (others.length > 0) {
+    throw new UsageError(`Say which question: ${open.map(({ id }) => id).join(', ')}.`)
+  }
+  return { question: only, text: requireWords(words) }
+}
+
+function requireWords(words: readonly string[]): string {
+  const text = words.join(' ').trim()
+  if (text === '') throw new UsageError('Say what the answer is.')
+  return text
+}

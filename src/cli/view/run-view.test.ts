@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import type { AgentRecord, RunRecord } from '../../runtime/records.ts'
+import { viewRun } from './run-view.ts'
+
+const RUN = { id: 'r', status: 'running', createdMs: 0, config: {} } as unknown as RunRecord
+
+test.each([
+  ['SUSPEND', '529 overloaded'],
+  // What it was suspended for last is no news.
+  ['DRAFTING', null],
+])('of an agent in %s the outage is %s', (state, outage) => {
+  const data = { $outage: { reason: '529 overloaded', tries: 4 } }
+  const pm = { id: 'r/pm', key: 1, role: 'pm', state, data, generation: 1, halted: false }
+  const { agents } = viewRun(RUN, [pm as unknown as AgentRecord], [], null)
+  expect(agents).toMatchObject([{ id: 'pm', outage }])
+})
