@@ -184,6 +184,23 @@ test('Ollama is told the size of the context, and not to shorten what is too lon
   })
 })
 
+test('who can hold a call to its form is told to, and nobody else', async () => {
+  const [tool, ...others] = TURN.tools
+  if (tool === undefined) throw new Error('there is no tool')
+  const turn: Turn = { ...TURN, tools: [...others, { ...tool, isStrict: true }] }
+  // The library knows by the name which models can.
+  const claude = { ...subjectOf('anthropic'), model: 'claude-sonnet-4-5' }
+  const options = { ...claude.optionsFor(server.url), model: claude.model }
+  await thinkThrough(openApiBrain(options), turn)
+  const strictIn = (body: unknown) => JSON.stringify(body).match(/"strict":true/g)?.length ?? 0
+  expect(strictIn(server.requests.at(-1)?.body)).toBe(1)
+  expect(strictIn(await bodyFor(subjectOf('openai'), turn))).toBe(1)
+  expect(JSON.stringify(await bodyFor(subjectOf('google'), turn))).toContain('"VALIDATED"')
+  for (const provider of ['openai-compatible', 'ollama'] as const) {
+    expect(strictIn(await bodyFor(subjectOf(provider), turn))).toBe(0)
+  }
+})
+
 test('OpenAI keeps nothing, takes schemas as they are, and gets a key for its cache', async () => {
   const body = await bodyFor(subjectOf('openai'), TURN)
   expect(body).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] })

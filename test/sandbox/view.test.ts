@@ -60,7 +60,7 @@ test.runIf(uid === 0)('what root alone may read is not seen, also where people p
     const [stateFolder] = process.argv.slice(1)
     const processes = openProcesses(stateFolder)
     const isolation = await openBubblewrap(processes, { stateFolder, toolFolders: ['/opt/tool'] })
-    const sandbox = await isolation.open({ workspace: '/opt/open/work', access: 'write' })
+    const sandbox = await isolation.open({ workspace: '/opt/open/place', access: 'write' })
     const script = 'cat own /opt/app/key /opt/open/key /usr/local/etc/key /opt/tool/notes; ' +
       'cat /opt/open/text; /opt/tool/greet; /opt/open/run'
     const limits = { timeoutMs: 10_000, outputBytesMax: 10_000 }
@@ -73,8 +73,8 @@ test.runIf(uid === 0)('what root alone may read is not seen, also where people p
     mount -t tmpfs none /opt
     mount -t tmpfs none /usr/local/etc
     mkdir -m 700 /opt/app /opt/tool
-    mkdir -p /opt/open/work
-    (umask 077; echo mine > /opt/open/work/own)
+    mkdir -p /opt/open/place
+    (umask 077; echo mine > /opt/open/place/own)
     for folder in /opt/app ${own}; do echo secret > $folder/key; chmod 600 $folder/key; done
     echo public > /opt/open/text
     echo wanted > /opt/tool/notes

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { JsonObject } from '../../../src/agents/values.ts'
 import {
   answers,
   CODE_REVIEW,
@@ -101,6 +102,16 @@ scenario('an abandoned story is taken up again with what was learned', BOTH, asy
   const agents = await world.untilOver()
   expect(agents.get('story/hello')?.data.attempts).toBe(1)
   expect(agents.get('coder-1')?.generation).toBeGreaterThan(1)
+  // What is counted goes on over generations: every turn of anybody is in the books once.
+  const thought = (await world.rows()).filter(
+    ({ eventType, body }) =>
+      eventType === 'effect_finished' && (body.payload as JsonObject | undefined)?.kind === 'think',
+  )
+  const ofRun = agents.get('ledger')?.data.run as { readonly spent?: JsonObject } | undefined
+  expect(ofRun?.spent?.iterations).toBe(thought.length)
+  const births = (await world.rows()).filter(({ kind }) => kind === 'born')
+  const second = births.findLast(({ agentId }) => agentId.endsWith('/coder-1'))
+  expect(thought.some(({ seq }) => seq < (second?.seq ?? 0))).toBe(true)
 })
 
 scenario('more turns are granted a few times only', BOTH, async (open) => {
