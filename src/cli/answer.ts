@@ -4,8 +4,8 @@ import { printable } from './printable.ts'
 import { chooseQuestion } from './question-choice.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { UsageError } from './usage-error.ts'
-import { readView } from './view/follow.ts'
 import { openSource } from './view/open-source.ts'
+import { readView } from './view/read-view.ts'
 import type { QuestionView } from './view/run-view.ts'
 
 export interface AnswerOptions extends StateOptions {

@@ -1,8 +1,8 @@
 import { EXIT_CODE } from './exit-code.ts'
 import type { StateOptions } from './state-folder.ts'
-import { readView } from './view/follow.ts'
 import { newsOf } from './view/news.ts'
 import { chooseRun } from './view/open-source.ts'
+import { readView } from './view/read-view.ts'
 
 export interface LogsOptions extends StateOptions {
   readonly follow?: true

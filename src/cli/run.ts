@@ -13,8 +13,9 @@ import { findPlace, type StateOptions } from './state-folder.ts'
 import { typedPath } from './typed-path.ts'
 import { UsageError } from './usage-error.ts'
 import { evidenceFor } from './view/evidence-output.ts'
-import { type Followed, followRun, readView } from './view/follow.ts'
+import { type Followed, followRun } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
+import { readView } from './view/read-view.ts'
 import { budgetHint, exitCodeOf, failureReason, unpricedNote } from './view/run-end.ts'
 
 export interface RunOptions extends StateOptions {

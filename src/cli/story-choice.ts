@@ -4,8 +4,8 @@ import { reachEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { UsageError } from './usage-error.ts'
-import { readView } from './view/follow.ts'
 import { chooseRun, openSource } from './view/open-source.ts'
+import { readView } from './view/read-view.ts'
 import { isStoryOver, type QuestionView, type RunView, type StoryView } from './view/run-view.ts'
 
 export interface StoryOptions extends StateOptions {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Forge } from '../../src/effects/forge/forge.ts'
 import type { Answer } from './github-host.ts'
-import { type Github, type GithubPlace, startGithub } from './github-place.ts'
+import { addFileElsewhere, type Github, type GithubPlace, startGithub } from './github-place.ts'
 import { branchOf, handIn, requireError, requireValue, squash, work } from './handed-in.ts'
 import { remoteGit } from './remote-git.ts'
 
@@ -124,18 +124,6 @@ describe.concurrent('a merge on GitHub', () => {
     expect(requireValue(await forge.merge(request))).toEqual({ kind: 'closed' })
   })
 })
-
-/** Somebody else's file arrives on the target. */
-async function addFileElsewhere({ host }: GithubPlace): Promise<void> {
-  const { folder } = host.repository
-  const blob = await remoteGit(folder, 'rev-parse', 'main:readme.txt')
-  await remoteGit(folder, 'read-tree', 'main')
-  await remoteGit(folder, 'update-index', '--add', '--cacheinfo', `100644,${blob},more.txt`)
-  const tree = await remoteGit(folder, 'write-tree')
-  const commit = await remoteGit(folder, 'commit-tree', tree, '-p', 'main', '-m', 'one more file')
-  await remoteGit(folder, 'update-ref', 'refs/heads/main', commit)
-  await host.repository.takeOver()
-}
 
 describe.concurrent('a review on GitHub', () => {
   const POST = /^POST .*\/reviews$/

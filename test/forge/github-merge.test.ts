@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type MergeOutcome, mergeStory } from '../../src/effects/merge/merge-story.ts'
 import type { Answer } from './github-host.ts'
-import { type Github, type GithubPlace, startGithub } from './github-place.ts'
+import { addFileElsewhere, type Github, type GithubPlace, startGithub } from './github-place.ts'
 import { handIn, requireValue, work } from './handed-in.ts'
-import { remoteGit } from './remote-git.ts'
 
 // Most of the time is GitHub's pace, which each place keeps for itself.
 vi.setConfig({ maxConcurrency: 20 })
@@ -119,18 +118,6 @@ describe.concurrent('checks that appear late', () => {
     expect(requireValue(read)).toEqual({ kind: 'none' })
   })
 })
-
-/** Somebody else's file, on the target at the moment of the merge. */
-async function addFileElsewhere({ host }: GithubPlace): Promise<void> {
-  const { folder } = host.repository
-  const blob = await remoteGit(folder, 'rev-parse', 'main:readme.txt')
-  await remoteGit(folder, 'read-tree', 'main')
-  await remoteGit(folder, 'update-index', '--add', '--cacheinfo', `100644,${blob},more.txt`)
-  const tree = await remoteGit(folder, 'write-tree')
-  const commit = await remoteGit(folder, 'commit-tree', tree, '-p', 'main', '-m', 'one more file')
-  await remoteGit(folder, 'update-ref', 'refs/heads/main', commit)
-  await host.repository.takeOver()
-}
 
 describe.concurrent('a target that moves at the last moment', () => {
   const moves = (place: GithubPlace) =>

@@ -83,3 +83,15 @@ async function makePlace(
     },
   }
 }
+
+/** Somebody else's file arrives on the target. */
+export async function addFileElsewhere({ host }: GithubPlace): Promise<void> {
+  const { folder } = host.repository
+  const blob = await remoteGit(folder, 'rev-parse', 'main:readme.txt')
+  await remoteGit(folder, 'read-tree', 'main')
+  await remoteGit(folder, 'update-index', '--add', '--cacheinfo', `100644,${blob},more.txt`)
+  const tree = await remoteGit(folder, 'write-tree')
+  const commit = await remoteGit(folder, 'commit-tree', tree, '-p', 'main', '-m', 'one more file')
+  await remoteGit(folder, 'update-ref', 'refs/heads/main', commit)
+  await host.repository.takeOver()
+}

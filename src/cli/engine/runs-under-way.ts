@@ -1,4 +1,4 @@
-import { readView } from '../view/follow.ts'
+import { readView } from '../view/read-view.ts'
 import { isRunOver } from '../view/run-end.ts'
 import type { RunSource } from '../view/run-source.ts'
 import type { RunView } from '../view/run-view.ts'

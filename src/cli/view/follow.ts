@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunStatus, StoredRow } from '../../runtime/records.ts'
 import { styleFor } from '../style.ts'
 import { drawBoard } from './board.ts'
-import { gatherEvidence } from './evidence.ts'
 import { newsOf } from './news.ts'
+import { asksElsewhere, readJudgedView } from './read-view.ts'
 import type { RunSource } from './run-source.ts'
-import { type RunView, viewRun } from './run-view.ts'
+import type { RunView } from './run-view.ts'
 
 /** How a run is followed. */
 export interface FollowSettings {
@@ -102,38 +102,6 @@ class Viewer {
     }
     return this.#known.view
   }
-}
-
-/** A run as it is now. */
-export async function readView(source: RunSource, run: string): Promise<RunView> {
-  const [runs, agents, effects, lastMs] = await Promise.all([
-    source.runs(),
-    source.agents(run),
-    source.effects(run),
-    source.lastMs(run),
-  ])
-  const found = runs.find(({ id }) => id === run)
-  if (found === undefined) throw new Error(`there is no run ${run}`)
-  return viewRun(found, agents, effects, lastMs)
-}
-
-/** The same, and done only if the evidence shows it. */
-export async function readJudgedView(source: RunSource, run: string): Promise<RunView> {
-  const view = await readView(source, run)
-  if (view.status !== 'done' || view.task !== null) return view
-  const { isComplete } = await gatherEvidence(source, run)
-  return isComplete ? view : { ...view, status: 'failed', isUnshown: true }
-}
-
-/** Whether somebody asks in another run while one is asked here. */
-export async function asksElsewhere(
-  source: RunSource,
-  { run, questions }: RunView,
-): Promise<boolean> {
-  if (questions.length === 0) return false
-  const others = (await source.runs()).filter(({ id }) => id !== run)
-  const open = await Promise.all(others.map(({ id }) => source.effects(id)))
-  return open.flat().some(({ kind }) => kind === 'ask_human')
 }
 
 /** Whether the services were out for as long as they are waited for, and still are. */
