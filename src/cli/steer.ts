@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { awaitsOperator } from '../agents/coordinator/protocol.ts'
 import { taskWorkOf } from '../agents/coordinator/task-work.ts'
+import { StateFolderInUseError } from '../journal/state-folder-error.ts'
 import type { AgentRecord } from '../runtime/records.ts'
 import { connectControl } from './engine/control.ts'
+import { EngineGoneError } from './engine/engine-error.ts'
 import { reachFreshEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { workHere } from './foreground.ts'
@@ -21,6 +24,9 @@ export interface SteerOptions extends StateOptions {
   readonly foreground?: true
   readonly json?: true
 }
+
+const CHANGING_MS_MAX = 15_000
+const POLL_MS = 100
 
 const SAID = {
   pause: 'Nothing new is begun; what is under way ends.',
@@ -65,8 +71,24 @@ async function overAs(
   )
 }
 
-/** An engine that works on it does that, and where there is none, nobody has to think for it. */
+/**
+ * An engine that works on it does that, and where there is none, nobody has to think for it. One
+ * that begins or ends at this moment will answer, or be gone.
+ */
 async function rest(stateFolder: string, run: string, how: 'pause' | 'stop'): Promise<void> {
+  const untilMs = Date.now() + CHANGING_MS_MAX
+  for (;;) {
+    try {
+      return await restOnce(stateFolder, run, how)
+    } catch (error) {
+      const isChanging = error instanceof EngineGoneError || error instanceof StateFolderInUseError
+      if (!isChanging || Date.now() > untilMs) throw error
+      await sleep(POLL_MS)
+    }
+  }
+}
+
+async function restOnce(stateFolder: string, run: string, how: 'pause' | 'stop'): Promise<void> {
   const control = await connectControl(stateFolder)
   if (control !== undefined) return control[how](run)
   const { setToRest } = await import('./engine/rest.ts')

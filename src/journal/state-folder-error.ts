@@ -2,3 +2,6 @@
 export class StateFolderError extends Error {
   override readonly name = 'StateFolderError'
 }
+
+/** Another process writes there at present. */
+export class StateFolderInUseError extends StateFolderError {}

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openSqliteJournal } from '../../src/journal/sqlite/sqlite-journal.ts'
 import { begin, makeUser, type User } from '../run/slipway.ts'
 import { building } from './replies.ts'
 
@@ -46,6 +47,17 @@ test('whoever stops a task of another terminal is told that it is stopped', asyn
   const { code, stderr } = await user.slipway('stop')
   expect([code, stderr]).toEqual([0, expect.stringContaining('given up')])
   expect(await ended).toBe(130)
+}, 60_000)
+
+test('whoever stops a task while an engine lets go of it waits for that', async () => {
+  const { task } = JSON.parse((await user.slipway(...start('--detach', '--json'))).stdout)
+  await until(async () => (await user.slipway('logs', task)).stdout.includes('→ build'))
+  user.killEngine()
+  const journal = await openSqliteJournal(user.state)
+  const stopped = user.slipway('stop', task)
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  await journal.close()
+  expect(await stopped).toMatchObject({ code: 0, stderr: expect.stringContaining('given up') })
 }, 60_000)
 
 test('of two that begin the same task at once, one does', async () => {

@@ -14,7 +14,7 @@ import type { RunSource } from '../view/run-source.ts'
 import type { BudgetChange, BudgetChanged } from './budget.ts'
 import type { NewTask } from './configured-task.ts'
 import type { NewRun, NewSpec } from './configured-team.ts'
-import { EngineError, errorOf } from './engine-error.ts'
+import { EngineGoneError, errorOf } from './engine-error.ts'
 
 /** What an engine does for other processes of the same user. */
 export interface Control extends RunSource {
@@ -224,7 +224,9 @@ function ask(socket: string, name: string, args: readonly unknown[]): Promise<un
     })
     outgoing.on('error', ({ message }) =>
       reject(
-        new EngineError(`The engine does not answer (${message}). slipway status shows the run.`),
+        new EngineGoneError(
+          `The engine does not answer (${message}). slipway status shows the run.`,
+        ),
       ),
     )
     outgoing.end(JSON.stringify(args))

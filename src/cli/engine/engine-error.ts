@@ -6,6 +6,9 @@ export class EngineError extends Error {
   override readonly name = 'EngineError'
 }
 
+/** Nobody answers where an engine was. */
+export class EngineGoneError extends EngineError {}
+
 /** An error that another process told of, as the same kind where the kind decides the exit code. */
 export function errorOf(name: string, message: string): Error {
   if (name === 'UsageError') return new UsageError(message)

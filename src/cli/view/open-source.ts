@@ -1,5 +1,6 @@
 import { openSqliteJournalReader } from '../../journal/sqlite/sqlite-journal.ts'
-import { connectControl } from '../engine/control.ts'
+import { type Control, connectControl } from '../engine/control.ts'
+import { EngineGoneError } from '../engine/engine-error.ts'
 import { findPlace, type StateOptions } from '../state-folder.ts'
 import { UsageError } from '../usage-error.ts'
 import { journalSource, type RunSource } from './run-source.ts'
@@ -18,9 +19,31 @@ export async function openSource(
 ): Promise<{ readonly source: RunSource; close(): Promise<void> }> {
   const { stateFolder } = findPlace(options)
   const control = await connectControl(stateFolder)
-  if (control !== undefined) return { source: control, close: async () => {} }
+  if (control !== undefined) {
+    return { source: outliving(control, stateFolder), close: async () => {} }
+  }
   const journal = await openSqliteJournalReader(stateFolder)
   return { source: journalSource(journal), close: () => journal.close() }
+}
+
+/** Looks at the engine, and at the journal itself from when it ends: it may do so at any time. */
+function outliving(control: Control, stateFolder: string): RunSource {
+  async function look<T>(at: (source: RunSource) => Promise<T>): Promise<T> {
+    try {
+      return await at(control)
+    } catch (error) {
+      if (!(error instanceof EngineGoneError)) throw error
+      const journal = await openSqliteJournalReader(stateFolder)
+      return at(journalSource(journal)).finally(() => journal.close())
+    }
+  }
+  return {
+    runs: () => look((source) => source.runs()),
+    agents: (run) => look((source) => source.agents(run)),
+    effects: (run) => look((source) => source.effects(run)),
+    lastMs: (run) => look((source) => source.lastMs(run)),
+    rows: (run, afterSeq, limit) => look((source) => source.rows(run, afterSeq, limit)),
+  }
 }
 
 /** The run of that name; without a name the newest. */

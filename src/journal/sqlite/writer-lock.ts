@@ -2,7 +2,7 @@ import { chmodSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { writeOwnFile } from '../file-system.ts'
-import { StateFolderError } from '../state-folder-error.ts'
+import { StateFolderInUseError } from '../state-folder-error.ts'
 import { type Database, openDatabase } from './driver.ts'
 
 const SQLITE_BUSY = 5
@@ -31,7 +31,7 @@ export async function takeWriterLock(folder: string): Promise<WriterLock> {
   } catch (error) {
     database?.close()
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
-    throw new StateFolderError(
+    throw new StateFolderInUseError(
       `${folder} is in use by ${describeHolder(holderFile)}. Stop that process, or use another state folder.`,
     )
   }
