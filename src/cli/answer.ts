@@ -1,7 +1,7 @@
 import { reachEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { printable } from './printable.ts'
-import { chooseQuestion } from './question-choice.ts'
+import { answerTo, chooseQuestion } from './question-choice.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { UsageError } from './usage-error.ts'
 import { openSource } from './view/open-source.ts'
@@ -20,10 +20,7 @@ export async function answer(words: readonly string[], options: AnswerOptions): 
   const open = await openQuestions(options)
   if (words.length === 0) return show(open, options)
   const { question, text } = chooseQuestion(open, words)
-  const choice = question.choices.find((each) => text === each || text.startsWith(`${each}:`))
-  requireUsable(question, choice, text)
-  const said = choice === undefined ? text : text.slice(choice.length).replace(/^:\s*/, '')
-  const value = { choice: choice ?? '', text: said === '' ? (choice ?? '') : said }
+  const value = answerTo(question, text)
   const { root, stateFolder } = findPlace(options)
   const control = await reachEngine(root, stateFolder)
   const outcome = await control.answer(question.id, value)
@@ -32,17 +29,6 @@ export async function answer(words: readonly string[], options: AnswerOptions): 
   }
   process.stderr.write('Answered.\n')
   return EXIT_CODE.done
-}
-
-/** What about a story is asked takes one of its choices; to write it anew takes words. */
-function requireUsable({ kind, choices }: QuestionView, choice: string | undefined, text: string) {
-  if (kind !== 'story') return
-  if (choice === undefined) {
-    throw new UsageError(`The answer is one of ${choices.join(', ')}, as in: slipway answer retry.`)
-  }
-  if (choice === 'rewrite' && text === choice) {
-    throw new UsageError('Say how, as in: slipway answer "rewrite: what is to be built instead".')
-  }
 }
 
 async function openQuestions(options: StateOptions): Promise<readonly QuestionView[]> {

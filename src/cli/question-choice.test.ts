@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseQuestion } from './question-choice.ts'
+import { answerTo, chooseQuestion } from './question-choice.ts'
 import type { QuestionView } from './view/run-view.ts'
 
 const question = (id: string) => ({ id }) as QuestionView
@@ -25,4 +25,28 @@ test.each([
   ['blanks', [FIRST], [' '], /Say what the answer is/],
 ])('%s is refused', (_, open, words, message) => {
   expect(() => chooseQuestion(open, words)).toThrow(message)
+})
+
+const asked = (kind: string, ...choices: string[]) => ({ kind, choices }) as unknown as QuestionView
+
+test.each([
+  [asked('plan', 'approve', 'needs_changes'), 'approve', 'approve', 'approve'],
+  [
+    asked('plan', 'approve', 'needs_changes'),
+    'needs_changes: the names',
+    'needs_changes',
+    'the names',
+  ],
+  [asked('plan', 'approve'), 'approved, I think', '', 'approved, I think'],
+  [asked('interview'), 'In shell.', '', 'In shell.'],
+  [asked('story', 'retry', 'rewrite'), 'rewrite: in awk', 'rewrite', 'in awk'],
+])('to %j, %j is a choice and words', (question, said, choice, text) => {
+  expect(answerTo(question, said)).toEqual({ choice, text })
+})
+
+test.each([
+  ['once more', /one of retry, rewrite/],
+  ['rewrite', /Say how/],
+])('about a story, %j does not do', (said, message) => {
+  expect(() => answerTo(asked('story', 'retry', 'rewrite'), said)).toThrow(message)
 })

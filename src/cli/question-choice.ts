@@ -39,3 +39,22 @@ function requireWords(words: readonly string[]): string {
   if (text === '') throw new UsageError('Say what the answer is.')
   return text
 }
+
+/**
+ * What is said to a question, as its choice and words to that. What about a story is asked takes
+ * one of its choices; to write it anew takes words.
+ */
+export function answerTo(
+  { kind, choices }: QuestionView,
+  text: string,
+): { readonly choice: string; readonly text: string } {
+  const choice = choices.find((each) => text === each || text.startsWith(`${each}:`))
+  if (kind === 'story' && choice === undefined) {
+    throw new UsageError(`The answer is one of ${choices.join(', ')}, as in: slipway answer retry.`)
+  }
+  if (kind === 'story' && choice === 'rewrite' && text === choice) {
+    throw new UsageError('Say how, as in: slipway answer "rewrite: what is to be built instead".')
+  }
+  const said = choice === undefined ? text : text.slice(choice.length).replace(/^:\s*/, '')
+  return { choice: choice ?? '', text: said === '' ? (choice ?? '') : said }
+}

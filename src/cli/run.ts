@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openGit } from '../effects/git/git.ts'
 import { openProcesses } from '../effects/process/processes.ts'
+import { BoardKeys } from './board-keys.ts'
 import { describeIgnored, loadConfig } from './config/load-config.ts'
 import type { NewRun } from './engine/configured-team.ts'
 import type { Control } from './engine/control.ts'
@@ -141,15 +142,20 @@ export async function followToEnd(
   const leave = () => leaving.abort()
   const isOurs = signal === undefined
   if (isOurs) process.once('SIGINT', leave)
-  const endKeys = isOurs ? listenForKeys(leave) : () => {}
+  const interrupt = () => process.kill(process.pid, 'SIGINT')
+  const keys = out.isTTY
+    ? new BoardKeys({ control, out, ...(isOurs && { leave }), interrupt })
+    : undefined
+  const ways = isOurs ? 'q leaves the board, the run goes on' : 'Ctrl-C pauses the run'
   const view = await followRun(control, id, {
     as: out.isTTY ? 'board' : 'lines',
     isUnattended: !out.isTTY,
     out,
-    hint: isOurs ? 'q leaves the board, the run goes on' : 'Ctrl-C pauses the run',
+    hint: `a answers what is asked, ${ways}`,
     signal: signal ?? leaving.signal,
+    attend: async (view) => keys?.attend(view) ?? false,
   }).finally(() => {
-    endKeys()
+    keys?.close()
     process.off('SIGINT', leave)
   })
   const isOver = view.status === 'done' || view.status === 'failed'
@@ -185,20 +191,4 @@ function closingLines(view: Followed): readonly string[] {
   if (status !== 'waiting' || hint !== undefined) return lines
   const asked = questions.length === 1 ? 'a question' : `${questions.length} questions`
   return [`Only you can go on with ${run}: slipway answer shows ${asked}.`]
-}
-
-function listenForKeys(leave: () => void): () => void {
-  const { stdin } = process
-  if (!stdin.isTTY) return () => {}
-  const onKey = (key: Buffer) => {
-    if (key.toString() === 'q' || key[0] === 3) leave()
-  }
-  stdin.setRawMode(true)
-  stdin.resume()
-  stdin.on('data', onKey)
-  return () => {
-    stdin.setRawMode(false)
-    stdin.pause()
-    stdin.off('data', onKey)
-  }
 }

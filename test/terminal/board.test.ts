@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { plainGit } from '../git/world.ts'
 import { makeUser, type User } from '../run/slipway.ts'
+import { call, PLAIN, reply, story, submit, writes } from '../team/replies.ts'
 import { SLIPWAY, Terminals } from './terminal.ts'
 
 let terminals: Terminals
@@ -13,6 +15,7 @@ beforeEach(() => {
 
 afterEach(() => terminals.close())
 
+const TESTS = { commands: [['sh', 'test.sh']] }
 const ASKED = '? To how many decimal places'
 
 /** A question is over when the story that it is about is merged. */
@@ -66,6 +69,49 @@ test(
       expect(late).toContain('Nothing is asked')
     }),
   180_000,
+)
+
+const pm = (state: string, contains: string, tool: string, input: object) =>
+  reply({ role: 'pm', state, contains }, call(tool, input))
+
+test(
+  'an interview is held at the terminal that it began in',
+  () =>
+    withUser(async (user) => {
+      const criteria = [{ id: '1', text: 'It greets.' }]
+      const spec = { title: 'Greeter', body: 'In shell.', criteria }
+      const summary = { summary: 'In shell.' }
+      const which = { question: 'Which language?', options: ['shell', 'awk'] }
+      user.write('test.sh', 'for t in tests/*.sh; do sh "$t" || exit 1; done\n')
+      user.write('tests/0.sh', 'true\n')
+      plainGit(user.repository, 'add', '-A')
+      plainGit(user.repository, 'commit', '-q', '-m', 'tests')
+      await user.play(
+        [
+          pm('INTERVIEWING', 'The answer: shell', 'end_interview', summary),
+          pm('INTERVIEWING', 'a greeter', 'ask_user', which),
+          pm('DRAFTING', 'In shell.', 'submit_spec', spec),
+          submit(story('hello')),
+          writes('hello'),
+          ...PLAIN,
+        ],
+        { tests: TESTS, review: { spec: 'human' } },
+      )
+      const desk = { cwd: user.repository, env: user.env }
+      const first = terminals.open(`${SLIPWAY} interview "a greeter"`, desk)
+      const asked = await first.shows('\n> ')
+      expect(asked).toContain('? Which language?')
+      expect(asked).toContain('shell | awk')
+      first.press('Enter')
+      await first.shows('slipway answer "shell"')
+      first.press('a')
+      await vi.waitUntil(() => first.screen().split('\n> ').length === 3, { timeout: 20_000 })
+      first.press('shell', 'Enter')
+      await first.shows('approve | change | abandon\n> ')
+      first.press('approve', 'Enter')
+      expect(await first.shows('ended with 0')).toContain('It greets.')
+    }),
+  120_000,
 )
 
 test('the demo is answered from a second terminal, and builds what was said', async () => {

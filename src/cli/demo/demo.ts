@@ -9,6 +9,7 @@ import { openScriptedBrain } from '../../effects/brains/scripted-brain.ts'
 import { openGit } from '../../effects/git/git.ts'
 import { openProcesses } from '../../effects/process/processes.ts'
 import { chooseIsolation } from '../../effects/sandbox/choose-isolation.ts'
+import { BoardKeys } from '../board-keys.ts'
 import { serveControl } from '../engine/control.ts'
 import { controlOf } from '../engine/engine.ts'
 import { openTeam, type RunStart, type Team } from '../engine/team.ts'
@@ -47,7 +48,9 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   talk.write(`${style.bold('slipway demo')}: seven stories on a small repository, ${repository}\n`)
   talk.write('Everything is real but the model: clones, edits, tests, reviews, merges.\n')
   if (talk.isTTY) {
-    talk.write('It asks one question. Answer it from a second terminal, or wait a moment:\n')
+    talk.write(
+      'It asks one question. Press a to answer it, or use a second terminal, or wait a moment:\n',
+    )
     talk.write(`  cd ${repository} && ${ownCommand()} answer\n`)
   }
   const stateFolder = join(repository, '.slipway')
@@ -64,14 +67,19 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
   process.once('SIGINT', interrupt)
+  const isBoard = talk.isTTY && !json
+  const keys = isBoard
+    ? new BoardKeys({ control, out: talk, leave: interrupt, interrupt })
+    : undefined
   try {
     await team.start(await startOf(repository))
     const view = await followRun(journalSource(team.journal), RUN, {
-      as: talk.isTTY && !json ? 'board' : 'lines',
+      as: isBoard ? 'board' : 'lines',
       out: talk,
-      hint: 'Ctrl-C leaves the demo',
+      hint: 'a answers what is asked, q leaves the demo',
       signal: interrupted.signal,
       onView: answerWhenDue(team, talk),
+      attend: async (view) => keys?.attend(view) ?? false,
     })
     if (interrupted.signal.aborted) {
       talk.write(`The demo was left before its end. What it made is in ${repository}\n`)
@@ -79,6 +87,7 @@ export async function demo({ json }: DemoOptions): Promise<number> {
     }
     return await report(team, view, repository, json ?? false)
   } finally {
+    keys?.close()
     process.off('SIGINT', interrupt)
     await server.close()
     await team.close()

@@ -19,6 +19,8 @@ export interface FollowSettings {
   readonly signal: AbortSignal
   /** Told every view, for those who act on what they see. */
   readonly onView?: (view: RunView) => void
+  /** Waited for before the board is drawn; true when the terminal was used for something else. */
+  readonly attend?: (view: RunView) => Promise<boolean>
 }
 
 const POLL_MS = 120
@@ -64,11 +66,12 @@ export async function followRun(
     const view = await viewer.view(rows.length > 0)
     settings.onView?.(view)
     if (as === 'board') {
+      if (await settings.attend?.(view)) screen.forget()
       const { columns = 100, rows: height = 40 } = out
       const nowMs = Date.now()
       const isAskedElsewhere = await asksElsewhere(source, view)
-      const settings = { style, columns, rows: height, nowMs, news, hint, isAskedElsewhere }
-      screen.draw(drawBoard(view, settings))
+      const size = { columns, rows: height }
+      screen.draw(drawBoard(view, { style, ...size, nowMs, news, hint, isAskedElsewhere }))
     }
     const isOut = outage.holds(view)
     const seen = { ...view, isOut }
@@ -133,5 +136,10 @@ class Screen {
     const drawn = lines.map((line) => `\x1b[2K${line}\n`).join('')
     this.#out.write(`${up}${drawn}\x1b[J`)
     this.#height = lines.length
+  }
+
+  /** What is drawn next goes below what is there. */
+  forget(): void {
+    this.#height = 0
   }
 }

@@ -1,0 +1,116 @@
+import { createInterface } from 'node:readline/promises'
+import type { Control } from './engine/control.ts'
+import { printable } from './printable.ts'
+import { answerTo } from './question-choice.ts'
+import { UsageError } from './usage-error.ts'
+import type { QuestionView, RunView } from './view/run-view.ts'
+
+/** What the keys of a board do. */
+export interface KeySettings {
+  readonly control: Pick<Control, 'answer'>
+  readonly out: NodeJS.WriteStream
+  /** The key q; undefined where the board cannot be left without the work. */
+  readonly leave?: () => void
+  readonly interrupt: () => void
+}
+
+const CTRL_C = 3
+/** What the product manager asks is put to whoever sits there without a key: nothing else goes on. */
+const PUT_AT_ONCE: readonly string[] = ['interview', 'preview']
+
+/** The keys of a board: one leaves it, and one answers what is asked. */
+export class BoardKeys {
+  readonly #settings: KeySettings
+  readonly #input = process.stdin
+  /** What whoever sits there did not want to answer now. */
+  readonly #leftOpen = new Set<string>()
+  #wantsToAnswer = false
+
+  constructor(settings: KeySettings) {
+    this.#settings = settings
+    this.#listen()
+  }
+
+  /** Has a question answered where that is wanted; true when the terminal was written to. */
+  async attend({ questions }: RunView): Promise<boolean> {
+    const question = this.#choose(questions)
+    if (question === undefined) return false
+    this.close()
+    try {
+      await this.#ask(question)
+    } finally {
+      this.#listen()
+    }
+    return true
+  }
+
+  close(): void {
+    if (!this.#input.isTTY) return
+    this.#input.off('data', this.#onKey)
+    this.#input.setRawMode(false)
+    this.#input.pause()
+  }
+
+  #listen(): void {
+    if (!this.#input.isTTY) return
+    this.#input.setRawMode(true)
+    this.#input.resume()
+    this.#input.on('data', this.#onKey)
+  }
+
+  readonly #onKey = (key: Buffer) => {
+    if (key[0] === CTRL_C) this.#settings.interrupt()
+    else if (key.toString() === 'q') this.#settings.leave?.()
+    else if (key.toString() === 'a') this.#wantsToAnswer = true
+  }
+
+  #choose(questions: readonly QuestionView[]): QuestionView | undefined {
+    if (!this.#input.isTTY) return undefined
+    const isWanted = this.#wantsToAnswer
+    this.#wantsToAnswer = false
+    if (isWanted) return questions[0]
+    return questions.find(({ id, kind }) => PUT_AT_ONCE.includes(kind) && !this.#leftOpen.has(id))
+  }
+
+  async #ask(question: QuestionView): Promise<void> {
+    const { control, out } = this.#settings
+    const { id, choices } = question
+    const offered = choices.length === 0 ? '' : `  ${choices.join(' | ')}\n`
+    out.write(`\n${printable(`? ${question.question}\n${offered}`)}`)
+    for (;;) {
+      const text = await this.#readLine('> ')
+      if (text === '') {
+        this.#leftOpen.add(id)
+        return
+      }
+      try {
+        const outcome = await control.answer(id, answerTo(question, text))
+        if (outcome === 'not_open') out.write('It is not open any more.\n')
+        return
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error
+        out.write(`${error.message}\n`)
+      }
+    }
+  }
+
+  /** A line of words; empty where none is given. */
+  async #readLine(prompt: string): Promise<string> {
+    const { out, interrupt } = this.#settings
+    const ended = new AbortController()
+    const line = createInterface({ input: this.#input, output: out })
+    line.once('SIGINT', () => {
+      ended.abort()
+      interrupt()
+    })
+    line.once('close', () => ended.abort())
+    try {
+      return (await line.question(prompt, { signal: ended.signal })).trim()
+    } catch {
+      out.write('\n')
+      return ''
+    } finally {
+      line.close()
+    }
+  }
+}
