@@ -24,6 +24,8 @@ export const SPENDING_REFUSED = 'spending_refused'
 /** Asks for the most that one call can cost. An agent has one call under way at a time. */
 interface ReserveSpending {
   readonly agent: AgentId
+  /** Comes back with the answer: one that was given up may still be answered. */
+  readonly call: string
   readonly story: string | null
   readonly amounts: Amounts
 }
@@ -84,15 +86,15 @@ function openBooks({ state }: AgentView, { payload }: AgentEvent): Decision {
 
 function takeReservation(agent: AgentView, event: AgentEvent): Decision {
   const limits = (agent.data.limits as unknown as LedgerLimits | undefined) ?? UNLIMITED
-  const { agent: owner, story, amounts } = read<ReserveSpending>(event)
+  const { agent: owner, call, story, amounts } = read<ReserveSpending>(event)
   const found = booksFor(agent, owner, story, event)
   // A call whose end nobody told, because its agent was restarted: it may have cost all of it.
   const lost = found.reservations[owner]
   const before = lost === undefined ? found : settle(found, owner, lost.amounts, event.atMs)
   const asked = reserve(before, limits, owner, { story, amounts, atMs: event.atMs })
   const answer: Message = asked.ok
-    ? { to: owner, type: SPENDING_GRANTED, payload: { isLast: asked.isLast } }
-    : { to: owner, type: SPENDING_REFUSED, payload: asJson({ exhausted: asked.exhausted }) }
+    ? { to: owner, type: SPENDING_GRANTED, payload: { call, isLast: asked.isLast } }
+    : { to: owner, type: SPENDING_REFUSED, payload: asJson({ call, exhausted: asked.exhausted }) }
   const after = asked.ok ? asked.ledger : before
   const decision = { set: changes(found, after, owner), send: [answer] }
   const isRunSpent = !asked.ok && asked.exhausted.scope === 'run' && agent.state === 'OPEN'

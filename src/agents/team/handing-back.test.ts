@@ -108,8 +108,10 @@ test.each([
     variables: {},
     turnsMax: 3,
   }
-  const asking = { ...begun, data: beginThinking(begun, assignment, mind).decision.set ?? {} }
-  const granted = continueThinking(asking, event(SPENDING_GRANTED, { isLast: false }))
+  const { decision, thinking } = beginThinking(begun, assignment, mind)
+  const asking = { ...begun, data: decision.set ?? {} }
+  const leave = { call: thinking.call, isLast: false }
+  const granted = continueThinking(asking, event(SPENDING_GRANTED, leave))
   const story = { id: 'b', title: 'B', description: '', criteria: [], dependsOn: [] }
   const work = { work: { story, attempt: 1, lessons: [], settings }, isAtWork: true }
   const outage = { [OUTAGE]: { reason: 'auth: 401', tries: 5 } }

@@ -74,7 +74,8 @@ class Thinker {
     return step
   }
 
-  grant = (isLast = false) => this.tell(SPENDING_GRANTED, { isLast })
+  grant = (isLast = false, call = this.last.thinking.call) =>
+    this.tell(SPENDING_GRANTED, { call, isLast })
 
   finish(
     kind: string,
@@ -300,6 +301,31 @@ describe('what a turn that is given up has cost:', () => {
     expect(paid(thinker)).toEqual([])
     expect(abandonThinking({ ...thinker.agent, data: {} })).toEqual({})
   })
+})
+
+test('leave for a call that was given up is none for the next', () => {
+  const thinker = new Thinker()
+  const before = thinker.last.thinking.call
+  const { set } = abandonThinking(thinker.agent)
+  thinker.agent = { ...thinker.agent, data: { ...thinker.agent.data, ...set }, seq: 7 }
+  thinker.last = resumeThinking(thinker.agent, 'Go on.', 5)
+  thinker.agent = {
+    ...thinker.agent,
+    data: { ...thinker.agent.data, ...thinker.last.decision.set },
+    seq: 8,
+  }
+  expect(thinker.grant(false, before)).toBe(undefined)
+  expect(thinker.grant()).toMatchObject({ kind: 'going' })
+  expect(thinker.effects()).toMatchObject([{ kind: 'think' }])
+})
+
+test('an answer that fills the window has what was said put into fewer words first', () => {
+  const thinker = new Thinker()
+  thinker.think({ calls: [call('1', false)] })
+  thinker.use(['1'], { ends: { tool: 'ask_question', input: {} } })
+  const room = MIND.contextTokens - MIND.outputTokensMax
+  const { thinking } = resumeThinking(thinker.agent, 'x'.repeat(room), 5)
+  expect(thinking).toMatchObject({ purpose: 'summary', notes: [{ name: 'message' }] })
 })
 
 test('an answer goes on with the same conversation, and turns are counted anew', () => {

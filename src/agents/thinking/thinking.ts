@@ -45,6 +45,8 @@ type Thinking = {
   readonly notes: readonly Note[]
   /** What is waited for: leave of the ledger, or the outcome of this effect; null at rest. */
   readonly awaits: EffectId | 'ledger' | null
+  /** Which of its answers the ledger's is to be. */
+  readonly call: string
   readonly purpose: 'turn' | 'summary'
   /** What was set aside for the turn under way. */
   readonly reserved: Amounts | null
@@ -106,6 +108,7 @@ export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mi
     transcript: null,
     notes: [],
     awaits: null,
+    call: '',
     purpose: 'turn',
     reserved: null,
     calls: [],
@@ -123,8 +126,10 @@ export function resumeThinking(agent: AgentView, message: string, turnsMax: numb
   const { thinking: before, ground } = thinkingOf(agent)
   const assignment = { ...ground.assignment, turnsMax }
   const notes = [...before.notes, { name: 'message' as const, text: message }]
-  const thinking: Thinking = { ...before, notes, turn: 1, calls: [], known: {} }
-  const step = askLedger({ ...agent, ...ground, assignment }, thinking, [])
+  // A character may be three bytes.
+  const tokens = before.tokens + Math.ceil((message.length * 3) / BYTES_PER_TOKEN)
+  const thinking: Thinking = { ...before, notes, tokens, turn: 1, calls: [], known: {} }
+  const step = askForTurn({ ...agent, ...ground, assignment }, thinking, [])
   return grounded(step, { ...ground, assignment })
 }
 
@@ -140,10 +145,10 @@ export function continueThinking(agent: AgentView, event: AgentEvent): ThinkingS
   const { thinking, ground } = thinkingOf(agent)
   const thinker = { ...agent, ...ground }
   if (thinking.awaits === 'ledger') {
-    if (event.type === SPENDING_GRANTED) return think(thinker, thinking, isLastGrant(event))
-    if (event.type !== SPENDING_REFUSED) return undefined
-    const { exhausted } = event.payload as unknown as { exhausted: Exhausted }
-    return { ...rest(thinking), kind: 'spent', what: exhausted }
+    const leave = leaveOf(event)
+    if (leave?.call !== thinking.call) return undefined
+    if (leave.exhausted === undefined) return think(thinker, thinking, leave.isLast ?? false)
+    return { ...rest(thinking), kind: 'spent', what: leave.exhausted }
   }
   const finished = finishedEffect(event)
   if (finished === undefined || finished.effect !== thinking.awaits) return undefined
@@ -170,9 +175,18 @@ function thinkingOf({ data }: AgentView): { thinking: Thinking; ground: Thinking
   return { thinking, ground }
 }
 
-/** Whether another call like the one that is granted would go over a limit. */
-function isLastGrant({ payload }: AgentEvent): boolean {
-  return (payload as { readonly isLast?: boolean } | null)?.isLast === true
+/** What the ledger says to a call. */
+interface Leave {
+  readonly call: string
+  /** Whether another call like it would go over a limit. */
+  readonly isLast?: boolean
+  /** The limit that refuses it. */
+  readonly exhausted?: Exhausted
+}
+
+function leaveOf({ type, payload }: AgentEvent): Leave | undefined {
+  const isLeave = type === SPENDING_GRANTED || type === SPENDING_REFUSED
+  return isLeave ? (payload as unknown as Leave) : undefined
 }
 
 function think(thinker: Thinker, before: Thinking, isLastGranted: boolean): ThinkingStep {
@@ -321,7 +335,11 @@ function takeResults(thinker: Thinker, before: Thinking, { result }: FinishedEff
 
 function nextTurn(thinker: Thinker, before: Thinking, send: readonly Message[]): ThinkingStep {
   if (before.turn >= thinker.assignment.turnsMax) return spent(before, 'turns', send)
-  const thinking = { ...before, turn: before.turn + 1 }
+  return askForTurn(thinker, { ...before, turn: before.turn + 1 }, send)
+}
+
+/** Where the window is nearly full, the conversation is put into fewer words before the turn. */
+function askForTurn(thinker: Thinker, thinking: Thinking, send: readonly Message[]): ThinkingStep {
   const isLong = isNearWindow(thinker, thinking) && partsOf(thinking) > 1
   return askLedger(thinker, { ...thinking, purpose: isLong ? 'summary' : 'turn' }, send)
 }
@@ -336,8 +354,9 @@ function askLedger(thinker: Thinker, before: Thinking, send: readonly Message[])
   const bytes = Math.max(before.transcript?.bytes ?? 0, before.tokens * BYTES_PER_TOKEN)
   const inputTokens = OPENING_TOKENS + Math.ceil(bytes / BYTES_PER_TOKEN_MIN)
   const amounts = mostOf(mind.price, inputTokens, mind.outputTokensMax)
-  const payload = { agent, story: assignment.story, amounts: { ...amounts } }
-  const thinking: Thinking = { ...before, awaits: 'ledger', reserved: amounts }
+  const call = effectIdOf(thinker, 0)
+  const payload = { agent, call, story: assignment.story, amounts: { ...amounts } }
+  const thinking: Thinking = { ...before, awaits: 'ledger', call, reserved: amounts }
   const asking = { to: mind.ledger, type: RESERVE_SPENDING, payload }
   return going(thinking, { send: [...send, asking] })
 }
