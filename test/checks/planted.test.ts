@@ -72,11 +72,13 @@ describe('in the pure core', () => {
     randomness: 'export const roll = () => Math.random()\n',
   }
   test.each(LAYERS)('%s: the linter refuses each plain violation', (layer) => {
-    for (const [what, text] of Object.entries(PLAIN)) {
-      plant(`src/${layer}/planted.ts`, text)
-      const { exitCode, output } = runCheck('format and lint')
-      expect(exitCode, what).toBe(1)
-      expect(output, what).toMatch(/noRestricted(Imports|Globals)|noJsRestrictedProperties/)
+    const fileOf = (what: string) => `src/${layer}/${what.replaceAll(' ', '-')}.ts`
+    for (const [what, text] of Object.entries(PLAIN)) plant(fileOf(what), text)
+    const { exitCode, output } = runCheck('format and lint')
+    expect(exitCode).toBe(1)
+    const rule = 'lint/\\S+/(noRestricted(Imports|Globals)|noJsRestrictedProperties)'
+    for (const what of Object.keys(PLAIN)) {
+      expect(output).toMatch(new RegExp(`${fileOf(what)}:\\S+ ${rule}`))
     }
   })
 
