@@ -135,6 +135,47 @@ export function describeJournal(name: string, makePlace: () => Promise<JournalPl
       expect(await journal.seen(ids)).toEqual(new Set(['a', 'b']))
     })
 
+    test('accepts ids that were looked up when they are committed, and not before', async () => {
+      const [a, b, c] = ['a', 'b', 'c'] as [EventId, EventId, EventId]
+      expect(await journal.seen([a, b])).toEqual(new Set())
+      expect(await journal.seen([a, b])).toEqual(new Set())
+      await journal.commit(batchOf({ accepted: [a, b] }))
+      expect(await journal.seen([c, a])).toEqual(new Set([a]))
+      expect(await journal.seen([c])).toEqual(new Set())
+      await journal.commit(batchOf({}))
+      await reopen()
+      expect(await journal.seen([a, b, c])).toEqual(new Set([a, b]))
+    })
+
+    test('accepts what is committed of the ids that were looked up, and no more', async () => {
+      const ids = ['a', 'b', 'c'] as EventId[]
+      expect(await journal.seen(ids)).toEqual(new Set())
+      await journal.commit(batchOf({ accepted: ids.slice(0, 2) }))
+      await reopen()
+      expect(await journal.seen(ids)).toEqual(new Set(ids.slice(0, 2)))
+    })
+
+    test('is asked for an id twice in one question, and accepts it once', async () => {
+      const id = 'a' as EventId
+      expect(await journal.seen([id, id])).toEqual(new Set())
+      await journal.commit(batchOf({ accepted: [id] }))
+      expect(await journal.seen([id, id])).toEqual(new Set([id]))
+    })
+
+    test('forgets the ids of a batch that it refuses', async () => {
+      const ids = ['a'] as EventId[]
+      const agent = await populate()
+      expect(await journal.seen(ids)).toEqual(new Set())
+      const stale = batchOf({ agents: [agent], accepted: ids })
+      await expect(journal.commit(stale)).rejects.toThrow()
+      expect(await journal.seen(ids)).toEqual(new Set())
+      const next = rowOf(agent)
+      await journal.commit(batchOf({ rows: [next.row], agents: [next.agent], accepted: ids }))
+      await reopen()
+      expect(await journal.seen(ids)).toEqual(new Set(ids))
+      expect(await journal.readRows(RUN, 0, 10)).toHaveLength(2)
+    })
+
     test('keeps open effects, with whether they wait, until they are removed', async () => {
       const agent = await populate()
       const effects = ['agent-1:2.0', 'agent-1:2.1'].map((id) => effectOf(agent, id))

@@ -5,6 +5,7 @@ import type { Batch, Journal, JournalReader, LoadedAgent, Recovery } from '../..
 import type { AgentRecord, JournalRow } from '../../runtime/records.ts'
 import { makeStateFolder, refuseNetworkFileSystem, writeOwnFile } from '../file-system.ts'
 import { StateFolderError } from '../state-folder-error.ts'
+import { AcceptedIds } from './accepted-ids.ts'
 import { type Database, openDatabase, type SqlValue } from './driver.ts'
 import { migrate, requireSchema } from './migrate.ts'
 import {
@@ -141,6 +142,7 @@ class SqliteJournal implements Journal {
   readonly #lock: WriterLock | undefined
   readonly #sql: Statements
   readonly #steps: Steps
+  readonly #accepted: AcceptedIds
 
   constructor(path: string, database: Database, lock?: WriterLock) {
     this.#path = path
@@ -148,6 +150,7 @@ class SqliteJournal implements Journal {
     this.#lock = lock
     this.#sql = prepareStatements(database)
     this.#steps = new Steps(this.#sql)
+    this.#accepted = new AcceptedIds(this.#sql)
   }
 
   async recover(): Promise<Recovery> {
@@ -179,7 +182,7 @@ class SqliteJournal implements Journal {
 
   async commit(batch: Batch): Promise<void> {
     try {
-      this.#sql.begin.run()
+      this.#accepted.begin(batch.accepted)
       if (this.#sql.lastBatch.get()?.value !== batch.id) {
         this.#write(batch)
         this.#sql.setLastBatch.run(batch.id)
@@ -187,20 +190,13 @@ class SqliteJournal implements Journal {
       this.#sql.commit.run()
     } catch (error) {
       this.#steps.forget()
-      try {
-        this.#sql.rollback.run()
-      } catch {
-        // SQLite has rolled back by itself, as it does when the disk is full.
-      }
+      this.#accepted.rollBack()
       throw toJournalError(error, this.#path)
     }
   }
 
   async seen(ids: readonly EventId[]): Promise<ReadonlySet<EventId>> {
-    return this.#read((sql) => {
-      const rows = sql.accepted.all(JSON.stringify(ids))
-      return new Set(rows.map((row) => row.event_id as EventId))
-    })
+    return this.#read(() => this.#accepted.find(ids))
   }
 
   async dueTimers(nowMs: number, limit: number) {
@@ -236,6 +232,7 @@ class SqliteJournal implements Journal {
 
   async close(): Promise<void> {
     try {
+      this.#accepted.undoClaim()
       // The whole journal is in one file when nobody writes it; a reader lets go of what it saw.
       this.#database.exec(this.#lock ? 'PRAGMA wal_checkpoint(TRUNCATE)' : 'COMMIT')
     } finally {
@@ -252,6 +249,8 @@ class SqliteJournal implements Journal {
     try {
       return read(this.#sql)
     } catch (error) {
+      // SQLite may have rolled back by itself: a commit must not go on with what is not there.
+      this.#accepted.undoClaim()
       throw toJournalError(error, this.#path)
     }
   }
@@ -300,7 +299,6 @@ class SqliteJournal implements Journal {
 
   #writeOpenWork(batch: Batch): void {
     const sql = this.#sql
-    if (batch.accepted.length > 0) sql.accept.run(JSON.stringify(batch.accepted))
     for (const order of batch.inboxRemoved) sql.removeMail.run(order)
     for (const event of batch.inboxAdded) {
       const { order, agentKey, id, type, atMs, urgent, tries } = event
