@@ -123,19 +123,8 @@ class EmbeddedRuntime implements Runtime {
     })
   }
 
-  deliver({ id, agent, type, payload }: Delivery) {
-    const admit = (turn: Turn): 'accepted' | 'duplicate' | 'no_agent' => {
-      const resident = this.#memory.residents.get(agent)
-      if (resident === undefined) return 'no_agent'
-      if (turn.knows(id)) return 'duplicate'
-      this.#requireFit(payload)
-      if (RESERVED_TYPES.has(type)) throw new TypeError(`the event type ${type} is the runtime's`)
-      turn.accept(id)
-      const urgent = this.#memory.roleOf(resident.record)?.urgent?.includes(type) ?? false
-      turn.mail(resident, { id, type, payload, urgent })
-      return 'accepted'
-    }
-    return this.#loop.submit(agent, admit, id)
+  deliver(delivery: Delivery) {
+    return this.#loop.submit(delivery.agent, this.#admitDelivery, delivery)
   }
 
   answer(id: EffectId, value: Json) {
@@ -191,6 +180,19 @@ class EmbeddedRuntime implements Runtime {
   async close(): Promise<void> {
     await this.#loop.end()
     await Promise.all(this.#works.values())
+  }
+
+  /** One function for all deliveries: one made for each took 2% of all processor time. */
+  readonly #admitDelivery = (turn: Turn, { id, agent, type, payload }: Delivery) => {
+    const resident = this.#memory.residents.get(agent)
+    if (resident === undefined) return 'no_agent'
+    if (turn.knows(id)) return 'duplicate'
+    this.#requireFit(payload)
+    if (RESERVED_TYPES.has(type)) throw new TypeError(`the event type ${type} is the runtime's`)
+    turn.accept(id)
+    const urgent = this.#memory.roleOf(resident.record)?.urgent?.includes(type) ?? false
+    turn.mail(resident, { id, type, payload, urgent })
+    return 'accepted'
   }
 
   /** The services may have come back meanwhile: nobody's suspension times out before they are asked. */

@@ -106,9 +106,9 @@ function dispatch(role: Role, agent: AgentRecord, event: InboxEvent, limits: Lim
         return recycle(role, agent, event, limits)
       }
       if (askedSeq(event) < agent.bornSeq) return record(agent, event, 'ignored', {})
-      return behave(role, agent, event, {})
+      return behave(role, agent, event, NOTHING_MORE)
     default:
-      return behave(role, agent, event, {})
+      return behave(role, agent, event, NOTHING_MORE)
   }
 }
 
@@ -143,6 +143,9 @@ function birthRow(role: Role, agent: AgentRecord, atMs: number): JournalRow {
   }
 }
 
+/** What rows of most events say beside the decision; one for all, since every event passes here. */
+const NOTHING_MORE: RowBody = {}
+
 /** Asks the behaviour, and checks its answer against the table. */
 function behave(role: Role, agent: AgentRecord, event: InboxEvent, extra: RowBody): Handled {
   const decision = role.handle(agent, event)
@@ -167,14 +170,14 @@ function carryOut(
   extra: RowBody,
 ): Handled {
   const { move } = decision
-  const effects = decision.effects === undefined ? [] : numberEffects(agent, decision.effects)
+  let effects = numberEffects(agent, decision.effects)
   const body = bodyOf(event, decision)
   if (extra.timers !== undefined || decision.timers !== undefined) {
     body.timers = { ...extra.timers, ...decision.timers }
   }
   if (role.recycles && move !== undefined && role.machine.terminal.includes(move.to)) {
     const id = effectIdOf(agent, effects.length)
-    effects.push({ id, kind: 'clean_up', input: { generation: agent.generation } })
+    effects = [...effects, { id, kind: 'clean_up', input: { generation: agent.generation } }]
     body.recycling = id
   }
   if (effects.length > 0) body.effects = effects.map(({ id, kind }) => ({ id, kind }))
@@ -191,7 +194,11 @@ const NOTHING: Asked = { messages: [], effects: [], cancelled: [], resumesEffect
 
 type NumberedEffect = Asked['effects'][number]
 
-function numberEffects(agent: AgentRecord, requests: readonly EffectRequest[]): NumberedEffect[] {
+function numberEffects(
+  agent: AgentRecord,
+  requests: readonly EffectRequest[] = NOTHING.effects,
+): readonly NumberedEffect[] {
+  if (requests.length === 0) return NOTHING.effects
   return requests.map(({ kind, input }, i) => ({ id: effectIdOf(agent, i), kind, input }))
 }
 

@@ -1,6 +1,9 @@
 import type { AgentId, EffectId, EventId, Json, JsonObject, RunId } from '../agents/values.ts'
 
-/** An event from outside. Its id makes it one event however often it is delivered. */
+/**
+ * An event from outside. Its id makes it one event however often it is delivered. It is not copied:
+ * who delivers it leaves it as it is.
+ */
 export interface Delivery {
   readonly id: EventId
   readonly agent: AgentId

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts'
 import type { Limits } from './handle.ts'
 import type { Memory } from './memory.ts'
 import type { PatientJournal } from './patient-journal.ts'
-import type { Health } from './runtime.ts'
+import type { Delivery, Health } from './runtime.ts'
 import { Turn } from './turn.ts'
 
 const TIMERS_PER_TURN_MAX = 1_000
@@ -15,12 +15,15 @@ const EVENTS_PER_GO = 16
 interface Arrival {
   /** The agent that must be in memory for it. */
   readonly agent: AgentId | undefined
-  /** An id from outside, to be looked up among those accepted before. */
-  readonly eventId: EventId | undefined
-  admit(turn: Turn): unknown
+  /** An event from outside, whose id is to be looked up among those accepted before. */
+  readonly delivery: Delivery | undefined
+  readonly admit: Admit<unknown>
   readonly resolve: (result: never) => void
   readonly reject: (error: Error) => void
 }
+
+/** Takes something in: the event from outside that was handed over with it, if there is one. */
+type Admit<T> = (turn: Turn, delivery: Delivery) => T
 
 export interface TurnLoopParts {
   readonly journal: PatientJournal
@@ -75,10 +78,10 @@ export class TurnLoop {
   }
 
   /** Has `admit` called in the next turn; resolves with its result when that turn is durable. */
-  submit<T>(agent: AgentId | undefined, admit: (turn: Turn) => T, eventId?: EventId): Promise<T> {
+  submit<T>(agent: AgentId | undefined, admit: Admit<T>, delivery?: Delivery): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#end.signal.aborted) return reject(new Error('the runtime is closed'))
-      this.#arrivals.push({ agent, admit, resolve, reject, eventId })
+      this.#arrivals.push({ agent, admit, resolve, reject, delivery })
       this.#wake()
     })
   }
@@ -151,8 +154,8 @@ export class TurnLoop {
     const { journal, clock, newId, memory, limits } = this.#parts
     const ids: EventId[] = []
     const absent = new Set<AgentId>()
-    for (const { agent, eventId } of arrivals) {
-      if (eventId !== undefined) ids.push(eventId)
+    for (const { agent, delivery } of arrivals) {
+      if (delivery !== undefined) ids.push(delivery.id)
       if (agent !== undefined && memory.residents.get(agent) === undefined) absent.add(agent)
     }
     const seen = new Set(ids.length === 0 ? [] : await journal.seen(ids))
@@ -218,7 +221,7 @@ export class TurnLoop {
 /** Takes an arrival in. What it refuses is an answer, and harms no other arrival. */
 function admit(arrival: Arrival, turn: Turn): unknown {
   try {
-    return arrival.admit(turn)
+    return arrival.admit(turn, arrival.delivery as Delivery)
   } catch (error) {
     return new Refusal(error as Error)
   }
