@@ -59,11 +59,12 @@ async function* ask(
       if (reply.isEnded) break
     }
     failure = reply.failure
+    if (reply.isEnded && failure === undefined) watch.finish()
   } catch (error) {
     const secrets = [options.apiKey]
     failure = explainFailure(error, { answering, secrets, nowMs: Date.now() })
   } finally {
-    watch.close()
+    if (!watch.isAnswered) watch.close()
   }
   failure = watch.verdict ?? failure
   if (reply.usage !== undefined) yield { type: 'usage', usage: reply.usage }
@@ -93,7 +94,10 @@ async function openStream(
   return stream
 }
 
-/** The parts of a stream until it ends or the signal is aborted, which cuts a pending read short. */
+/**
+ * The parts of a stream until it ends or the signal is aborted, which cuts a pending read short and
+ * lets go of the stream. Its reader has to abort the signal also when it stops reading.
+ */
 async function* readParts(
   stream: ReadableStream<LanguageModelV3StreamPart>,
   signal: AbortSignal,
@@ -104,13 +108,9 @@ async function* readParts(
   }
   signal.addEventListener('abort', cancel, { once: true })
   if (signal.aborted) cancel()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      yield value
-    }
-  } finally {
-    cancel()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    yield value
   }
 }

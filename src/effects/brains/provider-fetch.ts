@@ -1,41 +1,139 @@
+import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http'
+import { request as requestSecure } from 'node:https'
+import type { Socket } from 'node:net'
+import { pipeline, type Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { TurnWatch } from './turn-watch.ts'
 
 /** More than 64,000 tokens come to, at about 500 bytes a token with their frames. */
 const REPLY_BYTES_MAX = 33_554_432
+
+const BUFFERED_BYTES_MAX = 65_536
+const CONNECTING_MS_MAX = 10_000
+
+/** How long the end of a reply is waited for after its last word, to keep the connection. */
+const END_MS_MAX = 1_000
+
+/** Those to which no body belongs. */
+const BODILESS: readonly (number | undefined)[] = [204, 205, 304]
 
 // JSON.stringify writes half a surrogate pair as an escape, and providers refuse it with a 400.
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/gi
 
 /**
  * The `fetch` of one turn: the watch sees every byte, a reply has a limit, and a redirect is an
- * answer, since following it would hand the key to another host.
+ * answer, since following it would hand the key to another host. Over Node's own client, which
+ * sends a request in a third of the time that the global `fetch` takes, and whose connection
+ * outlives a turn that was read to its last word but not to the end of its stream.
  */
 export function openProviderFetch(watch: TurnWatch): typeof fetch {
   return async (input, init) => {
-    const body = typeof init?.body === 'string' ? wellFormed(init.body) : init?.body
-    const response = await fetch(input, { ...init, body: body ?? null, redirect: 'manual' })
+    const response = await send(String(input), init ?? {}, watch)
     watch.touch()
-    if (response.body === null) return response
-    const { status, statusText, headers } = response
-    return new Response(response.body.pipeThrough(meter(watch)), { status, statusText, headers })
+    const { statusCode: status = 0, statusMessage: statusText = '' } = response
+    const body = BODILESS.includes(status) ? null : bodyOf(response, watch)
+    if (body === null) response.resume()
+    return new Response(body, { status, statusText, headers: headersOf(response) })
   }
+}
+
+/** Resolves as an answer begins. Rejects in the words of `fetch`, which the libraries know. */
+function send(address: string, init: RequestInit, watch: TurnWatch): Promise<IncomingMessage> {
+  const { signal } = watch
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) throw signal.reason
+    const url = new URL(address)
+    if (url.username !== '' || url.password !== '') throw new TypeError('a URL with a password')
+    const headers = { accept: '*/*', 'accept-encoding': 'identity', ...plain(init.headers) }
+    const open = url.protocol === 'http:' ? requestPlain : requestSecure
+    const request = open(url, { method: init.method ?? 'GET', headers })
+    signal.addEventListener('abort', () => {
+      leave(request, watch)
+      reject(signal.reason)
+    })
+    request.on('socket', (socket) => boundConnecting(request, socket))
+    request.on('error', (cause) => reject(new TypeError('fetch failed', { cause })))
+    request.on('response', resolve)
+    request.end(typeof init.body === 'string' ? wellFormed(init.body) : undefined)
+  })
+}
+
+/** A whole reply is followed by the end of its stream, and then its connection is free again. */
+function leave(request: ClientRequest, { isAnswered }: TurnWatch): void {
+  if (!isAnswered) {
+    request.destroy()
+    return
+  }
+  const timer = setTimeout(() => request.destroy(), END_MS_MAX).unref()
+  request.once('close', () => clearTimeout(timer))
+}
+
+function boundConnecting(request: ClientRequest, socket: Socket): void {
+  if (!socket.connecting) return
+  const error = Object.assign(new Error('no connection'), { code: 'ETIMEDOUT' })
+  const timer = setTimeout(() => request.destroy(error), CONNECTING_MS_MAX)
+  for (const event of ['connect', 'close']) socket.once(event, () => clearTimeout(timer))
+}
+
+function plain(headers: RequestInit['headers']): Record<string, string> {
+  return Object.fromEntries(new Headers(headers))
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    headers.append(rawHeaders[i] as string, rawHeaders[i + 1] as string)
+  }
+  return headers
 }
 
 function wellFormed(body: string): string {
   return body.replace(LONE_SURROGATE, '$1\\ufffd')
 }
 
-function meter(watch: TurnWatch): TransformStream<Uint8Array, Uint8Array> {
+function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uint8Array> {
+  const content = decoded(response)
   let bytes = 0
-  return new TransformStream({
-    transform(chunk, controller) {
+  let isRead = true
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    content.on('data', (chunk: Buffer) => {
       bytes += chunk.byteLength
       watch.touch()
       if (bytes > REPLY_BYTES_MAX) {
         const message = `the reply has more than ${REPLY_BYTES_MAX} bytes`
         watch.end({ kind: 'invalid_output', message })
       }
+      if (!isRead) return
       controller.enqueue(chunk)
-    },
-  })
+      if ((controller.desiredSize ?? 0) <= 0) content.pause()
+    })
+    content.on('end', () => isRead && controller.close())
+    content.on('error', (cause) => {
+      if (isRead) controller.error(new TypeError('terminated', { cause }))
+    })
+  }
+  const leaveUnread = () => {
+    isRead = false
+    content.resume()
+  }
+  watch.signal.addEventListener('abort', leaveUnread)
+  return new ReadableStream(
+    { start, pull: () => void content.resume(), cancel: leaveUnread },
+    { highWaterMark: BUFFERED_BYTES_MAX, size: (chunk) => chunk.byteLength },
+  )
+}
+
+/** Compressed although we asked for none: what stands between us and a provider may do that. */
+function decoded(response: IncomingMessage): Readable {
+  switch (response.headers['content-encoding']) {
+    case 'gzip':
+    case 'x-gzip':
+      return pipeline(response, createGunzip(), () => {})
+    case 'deflate':
+      return pipeline(response, createInflate(), () => {})
+    case 'br':
+      return pipeline(response, createBrotliDecompress(), () => {})
+    default:
+      return response
+  }
 }

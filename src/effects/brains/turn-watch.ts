@@ -21,6 +21,7 @@ export class TurnWatch {
   #gap: NodeJS.Timeout
   #begun = false
   #isPaused = false
+  #isAnswered = false
   #verdict: BrainFailure | undefined
 
   constructor(timeouts: TurnTimeouts, outer: AbortSignal) {
@@ -41,6 +42,11 @@ export class TurnWatch {
   /** Why the turn was ended; undefined while it may go on. */
   get verdict(): BrainFailure | undefined {
     return this.#verdict
+  }
+
+  /** Whether the reply was whole: nothing but the end of its stream is still to come. */
+  get isAnswered(): boolean {
+    return this.#isAnswered
   }
 
   /** Something of the reply itself has come; from now on silence is a stall. */
@@ -71,6 +77,17 @@ export class TurnWatch {
     if (this.#begun && !this.#isPaused && this.#verdict === undefined) this.#gap.refresh()
   }
 
+  /**
+   * The reply is whole, and the turn over. To let go of its stream takes longer than to hand the
+   * reply on, and so comes after that.
+   */
+  finish(): void {
+    if (this.#verdict !== undefined) return
+    this.#isAnswered = true
+    this.#stopWatching()
+    setImmediate(() => this.close())
+  }
+
   /** Ends the turn. The first reason stands. */
   end(failure: BrainFailure): void {
     if (this.#verdict !== undefined) return
@@ -80,10 +97,14 @@ export class TurnWatch {
 
   /** Lets go of the clock and of the connection. */
   close(): void {
+    this.#stopWatching()
+    this.#end.abort(OVER)
+  }
+
+  #stopWatching(): void {
     clearTimeout(this.#total)
     clearTimeout(this.#gap)
     this.#outer.removeEventListener('abort', this.#abort)
-    this.#end.abort(OVER)
   }
 
   readonly #abort = (): void => {

@@ -1,0 +1,101 @@
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { afterEach, expect, test } from 'vitest'
+import type { Reply } from '../providers/answer.ts'
+import { WIRES } from '../providers/wires.ts'
+import { API_SUBJECTS, type ApiSubject, openSubject } from './api-subjects.ts'
+import { only, textOf, thinkThrough } from './turn.ts'
+
+const ANTHROPIC = API_SUBJECTS.find(({ provider }) => provider === 'anthropic') as ApiSubject
+const REPLY: Reply = { parts: [{ type: 'text', text: 'All is well.' }] }
+
+let server: Server | undefined
+const connections = new Set<Socket>()
+
+afterEach(async () => {
+  server?.closeAllConnections()
+  await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)))
+  server = undefined
+  connections.clear()
+})
+
+/** A server that answers each request as told; every connection that it was given is counted. */
+async function serve(answer: (response: ServerResponse) => void): Promise<{ url: string }> {
+  const opened = createServer((request, response) => {
+    connections.add(request.socket)
+    request.resume().on('end', () => answer(response))
+  })
+  server = opened
+  await new Promise<void>((resolve) => opened.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(opened.address() as AddressInfo).port}` }
+}
+
+function stream(): string {
+  const wire = WIRES.find(({ name }) => name === ANTHROPIC.wire)
+  const tokens = { inputTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 1 }
+  const facts = { number: 1, model: 'claude-test', body: {}, ...tokens }
+  return wire?.framesOf(REPLY, facts).join('') ?? ''
+}
+
+test('one connection serves turn after turn, also where a stream ends after its last word', async () => {
+  const brain = openSubject(
+    ANTHROPIC,
+    await serve((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(stream())
+      setTimeout(() => response.end(), 20)
+    }),
+  )
+  for (let turn = 1; turn <= 3; turn += 1) {
+    expect(textOf(await thinkThrough(brain))).toBe('All is well.')
+    await sleep(100)
+  }
+  expect(connections.size).toBe(1)
+})
+
+test('a stream that does not end after its last word is left', async () => {
+  const brain = openSubject(
+    ANTHROPIC,
+    await serve((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(stream())
+    }),
+  )
+  const startedMs = performance.now()
+  expect(textOf(await thinkThrough(brain))).toBe('All is well.')
+  expect(performance.now() - startedMs).toBeLessThan(900)
+  await expect
+    .poll(() => [...connections].every(({ destroyed }) => destroyed), { timeout: 5_000 })
+    .toBe(true)
+})
+
+test('a reply that is compressed, though nobody asked for it, is read', async () => {
+  const brain = openSubject(
+    ANTHROPIC,
+    await serve((response) => {
+      const headers = { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }
+      response.writeHead(200, headers).end(gzipSync(stream()))
+    }),
+  )
+  expect(textOf(await thinkThrough(brain))).toBe('All is well.')
+})
+
+test('compressed bytes that are none are a broken connection', async () => {
+  const brain = openSubject(
+    ANTHROPIC,
+    await serve((response) => {
+      const headers = { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' }
+      response.writeHead(200, headers).end(stream())
+    }),
+  )
+  const [failed] = only(await thinkThrough(brain), 'failed')
+  expect(failed?.failure.kind).toBe('network')
+})
+
+test('a host that refuses the connection is a failure of the network, and says so', async () => {
+  const { url } = await serve(() => {})
+  await new Promise((resolve) => server?.close(resolve))
+  const [failed] = only(await thinkThrough(openSubject(ANTHROPIC, { url })), 'failed')
+  expect(failed?.failure).toMatchObject({ kind: 'network' })
+  expect(failed?.failure.message).toContain('ECONNREFUSED')
+})
