@@ -104,7 +104,7 @@ async function accompany(run: Run, started: Started, startedMs: number): Promise
   const { pid } = child
   if (pid === undefined) return notStarted(verdict.error ?? 'it could not be started')
   // The last word of a launcher may still be on its way.
-  if (verdict.how === 'exited' && typeof by === 'object') {
+  if (verdict.how === 'exited' && typeof by === 'object' && !verdict.isSaid) {
     const end = drain([child.stdio[statusFile(by)]])
     await Promise.race([end, by.said ?? end])
   }
@@ -120,6 +120,8 @@ interface Verdict {
   readonly how: Ended['how']
   readonly exitCode: number | null
   readonly error?: string
+  /** For the word of a launcher, after which it says nothing more. */
+  readonly isSaid?: true
 }
 
 /** What a command has printed, and what is to be said of it at the end. */
@@ -231,7 +233,8 @@ function exitOf(child: ChildProcess): Promise<Verdict> {
 function firstWord(exit: Started['exit'], by: Run['by']): Promise<Verdict> {
   const said = typeof by === 'object' ? by.said : undefined
   if (said === undefined) return exit
-  return Promise.race([exit, said.then((): Verdict => ({ how: 'exited', exitCode: null }))])
+  const end: Verdict = { how: 'exited', exitCode: null, isSaid: true }
+  return Promise.race([exit, said.then(() => end)])
 }
 
 function waitFor(exit: Started['exit'], run: Run, gathered: GatheredOutput): Promise<Verdict> {
