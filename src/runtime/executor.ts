@@ -171,15 +171,25 @@ export class Executor {
     repeated: boolean,
   ): Promise<Attempt | 'aborted'> {
     const { clock, blobs } = this.#parts
+    // Linked by hand: `AbortSignal.any` takes longer than all the rest of this.
     const end = new AbortController()
-    const context: EffectContext = { signal: AbortSignal.any([signal, end.signal]), blobs }
+    const abort = () => end.abort(signal.reason)
+    signal.addEventListener('abort', abort)
+    if (signal.aborted) abort()
+    const context: EffectContext = { signal: end.signal, blobs }
     const timeout = sleepUntil(clock, clock.nowMs() + policy.timeoutMs, context.signal).then(() =>
       signal.aborted ? ('aborted' as const) : timedOut(policy),
     )
-    const work = workOn(effect, handler, context, repeated).catch(threw)
+    let isWorking = true
+    const work = workOn(effect, handler, context, repeated)
+      .catch(threw)
+      .finally(() => {
+        isWorking = false
+      })
     const outcome = await Promise.race([work, timeout])
+    signal.removeEventListener('abort', abort)
     end.abort(OVER)
-    await this.#waitForEnd(work)
+    if (isWorking) await this.#waitForEnd(work)
     return outcome
   }
 

@@ -138,7 +138,7 @@ export const SOURCE_MUTATIONS: Readonly<Record<string, SourceMutation>> = {
   },
   'the next try does not wait for the last to end': {
     file: 'executor.ts',
-    line: 'await this.#waitForEnd(work)',
+    line: 'if (isWorking) await this.#waitForEnd(work)',
     becomes: '',
   },
   'a stopped effect counts as ended at once': {
