@@ -1,4 +1,13 @@
-import { chmodSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { AgentId, EventId, RunId } from '../../agents/values.ts'
 import type { Batch, Journal, JournalReader, LoadedAgent, Recovery } from '../../runtime/journal.ts'
@@ -33,6 +42,12 @@ const FILE = 'journal.db'
 const BUSY_TIMEOUT_MS = 5_000
 const SQLITE_PAGE_BYTES_MIN = 512
 
+/** A thousand pages, after which SQLite writes them back, and a little. */
+const LOG_BYTES = 4_300_000
+
+/** Where less is free, the room is for what happens. */
+const FREE_BYTES_MIN = 100 * LOG_BYTES
+
 /**
  * What a start reads, and so what it checks: what is open, and not all that ever happened. A
  * million rows take 0.4 s to check. They carry checksums, are checked whole by a reader, and are
@@ -61,6 +76,7 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
     migrate(database, path)
     chmodSync(path, 0o600)
     for (const table of OPEN_WORK) checkIntegrity(database, `('${table}')`)
+    reserveLog(`${path}-wal`)
     return new SqliteJournal(path, database, lock)
   } catch (error) {
     database?.close()
@@ -111,6 +127,29 @@ function sizeOfFile(path: string): number | undefined {
     throw damagedFile('the file is not a database')
   }
   return stats.size
+}
+
+/**
+ * Gives the log its full size at once. A commit that makes a file longer has the file system write
+ * down all that anybody changed in it meanwhile, which takes milliseconds next to a busy git; one
+ * that writes over what is there waits for its own bytes alone. SQLite reads a log up to the first
+ * frame that is none, and begins it anew when it is full, at this size.
+ */
+function reserveLog(path: string): void {
+  try {
+    const { bavail, bsize } = statfsSync(path)
+    if (bavail * bsize < FREE_BYTES_MIN) return
+    const file = openSync(path, 'r+')
+    try {
+      const { size } = fstatSync(file)
+      if (size < LOG_BYTES) writeSync(file, Buffer.alloc(LOG_BYTES - size), 0, null, size)
+      fdatasyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    // It is as durable without, and slower.
+  }
 }
 
 /** Also compares indexes with their tables, which a quick check does not: a lost entry hides a row. */
