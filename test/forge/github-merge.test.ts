@@ -3,6 +3,7 @@ import { type MergeOutcome, mergeStory } from '../../src/effects/merge/merge-sto
 import type { Answer } from './github-host.ts'
 import { addFileElsewhere, type Github, type GithubPlace, startGithub } from './github-place.ts'
 import { handIn, requireValue, work } from './handed-in.ts'
+import { remoteGit } from './remote-git.ts'
 
 // Most of the time is GitHub's pace, which each place keeps for itself.
 vi.setConfig({ maxConcurrency: 20 })
@@ -110,6 +111,23 @@ describe.concurrent('checks that appear late', () => {
     expect(await read()).toEqual({ kind: 'passed' })
   })
 
+  mergeTest('are expected from every page of rules and suites', async (place) => {
+    const { forge, head } = await ready(place)
+    const parameters = { required_status_checks: [{ context: 'audit' }] }
+    const rules = Array.from({ length: 100 }, () => ({ type: 'deletion' }))
+    const last = [{ type: 'required_status_checks', parameters }]
+    place.host.onNext(/\/rules\/branches\/main$/, async () => ok(rules))
+    place.host.onNext(/\/rules\/branches\/main$/, async () => ok(last))
+    const suite = (id: number, status: string, name: string) =>
+      ({ id, status, latest_check_runs_count: 0, app: { name } }) as const
+    const suites = Array.from({ length: 100 }, (_, id) => suite(id, 'queued', 'Silent'))
+    const more = [suite(101, 'in_progress', 'CI')]
+    place.host.onNext(/\/check-suites$/, async () => ok({ check_suites: suites }))
+    place.host.onNext(/\/check-suites$/, async () => ok({ check_suites: more }))
+    const read = await forge.readChecks({ commit: head, target: 'main' })
+    expect(requireValue(read)).toEqual({ kind: 'expected', names: ['audit', 'CI'] })
+  })
+
   mergeTest('are not asked after where the server does not tell', async (place) => {
     const { forge, head } = await ready(place)
     const refusal = async (): Promise<Answer> => ({ status: 403, body: { message: 'Forbidden' } })
@@ -146,5 +164,57 @@ describe.concurrent('a target that moves at the last moment', () => {
     const commit = await place.headOf('main')
     expect(await merge()).toMatchObject({ kind: 'merged', commit, gate: `true ${commit}` })
     expect(tested).toHaveLength(3)
+  })
+})
+
+describe.concurrent('a pull request that a person', () => {
+  /** What the button on the page does; nobody there knows of our trailers. */
+  const mergeByHand = async (place: GithubPlace, number: number, sha: string | undefined) => {
+    const texts = { merge_method: 'squash', commit_title: 'By hand', commit_message: '' }
+    const path = `${repoOf(place)}/pulls/${number}/merge`
+    const { status } = await place.host.repository.answer('PUT', path, { ...texts, sha: sha ?? '' })
+    expect(status).toBe(200)
+    return place.headOf('main')
+  }
+
+  mergeTest('merged is merged, and tested as it is', async (place) => {
+    const { head, merge, tested } = await ready(place)
+    const commit = await mergeByHand(place, 1, head)
+    const outcome = { kind: 'merged', commit, asTested: false, gate: `true ${commit}` }
+    expect(await merge()).toMatchObject(outcome)
+    expect(tested).toEqual([commit])
+    expect(await place.headOf('slipway/r1/s1')).toBeUndefined()
+  })
+
+  mergeTest('merged is merged, also where the target went on from there', async (place) => {
+    const { head, merge } = await ready(place)
+    const commit = await mergeByHand(place, 1, head)
+    // What the story brought is gone again: its tree alone would be merged a second time.
+    const { folder } = place.host.repository
+    const tree = await remoteGit(folder, 'rev-parse', `${commit}~1^{tree}`)
+    const args = ['commit-tree', tree, '-p', `${commit}`, '-m', 'Not yet']
+    await remoteGit(folder, 'update-ref', 'refs/heads/main', await remoteGit(folder, ...args))
+    expect(await merge()).toMatchObject({ kind: 'merged', commit })
+    expect(await remoteGit(folder, 'rev-list', '--count', 'main')).toBe('3')
+  })
+
+  mergeTest('merged at another head is merged already', async (place) => {
+    const { merge, tested } = await ready(place)
+    const theirs = await place.host.commitFromElsewhere('slipway/r1/s1')
+    const commit = await mergeByHand(place, 1, theirs)
+    expect(await merge()).toEqual({ kind: 'already_merged', commit, head: theirs })
+    expect(tested).toEqual([])
+  })
+
+  mergeTest('closed is not merged, and the refusal says so', async (place) => {
+    const { merge, tested } = await ready(place)
+    const closed = await place.host.repository.answer('PATCH', `${repoOf(place)}/pulls/1`, {
+      state: 'closed',
+    })
+    expect(closed.status).toBe(200)
+    const reason = expect.stringContaining('somebody closed pull request 1 without merging it')
+    expect(await merge()).toEqual({ kind: 'refused', reason })
+    expect(tested).toEqual([])
+    expect(place.host.count(MERGE)).toBe(0)
   })
 })

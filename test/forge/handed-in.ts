@@ -4,7 +4,7 @@ import type {
   MergeRequest,
   PullRequest,
 } from '../../src/effects/forge/forge.ts'
-import { changeRefs } from '../../src/effects/git/repositories.ts'
+import { changeRefs } from '../../src/effects/git/refs.ts'
 import type { GitWorld } from '../git/world.ts'
 
 /** Gives the value of an answer; a failure fails the test with its words. */

@@ -8,6 +8,7 @@ import {
   forgeService,
   openPullRequestHandler,
 } from '../../src/effects/forge/pull-request-handler.ts'
+import { mergeHandler } from '../../src/effects/merge/merge-handler.ts'
 import type { BlobStore } from '../../src/runtime/blobs.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import type { Effect } from '../../src/runtime/effect-handler.ts'
@@ -141,4 +142,17 @@ describe('open_pull_request', () => {
     const value = { number: 1, head, state: 'open', url: null }
     expect(ending).toEqual({ kind: 'finished', result: { ok: true, value } })
   })
+})
+
+test('a merge has time for its test runs and for the wait for checks', async () => {
+  const { git, repositories, state: stateFolder } = place.world
+  const testsMs = 7_200_000
+  const tests = {
+    policy: { timeoutMs: testsMs },
+    run: async () => ({ ok: true, value: null }) as const,
+  }
+  const forge = await place.open()
+  const { policy } = mergeHandler({ git, repositories, forge, stateFolder, tests, secrets: [] })
+  const checksMs = 45 * 60_000
+  expect(policy?.timeoutMs).toBeGreaterThan(2 * testsMs + checksMs)
 })

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Forge, PullRequest } from '../../src/effects/forge/forge.ts'
 import { openLocalForge } from '../../src/effects/forge/local-forge.ts'
-import { changeRefs, readRef } from '../../src/effects/git/repositories.ts'
+import { changeRefs, readRef } from '../../src/effects/git/refs.ts'
 import { type GitWorld, plainGit } from '../git/world.ts'
 import { Crash, crashingGit } from '../merge/crash.ts'
 import { describeForge, type ForgePlace } from './conformance.ts'
@@ -67,11 +68,13 @@ describe('the local forge', () => {
       const target = plainGit(world.repositories.mirror, 'rev-parse', 'main')
       const pull = await handIn(await openIn(world), story, await work(world, story, target))
       const request = await squash(world, pull, target)
-      const broken = await openIn(world, crashingGit(world.git, atCommand, when))
-      crashed = await broken.merge(request).then(
-        () => false,
-        (error) => error instanceof Crash,
-      )
+      const broken = openIn(world, crashingGit(world.git, atCommand, when))
+      crashed = await broken
+        .then((forge) => forge.merge(request))
+        .then(
+          () => false,
+          (error) => error instanceof Crash,
+        )
       if (!crashed) expect(atCommand).toBeGreaterThan(5)
       const { mergeCommit } = request
       const forge = await openIn(world)
@@ -142,14 +145,73 @@ describe('the local forge', () => {
     expect(plainGit(stories, 'rev-parse', `refs/pull/${first.number}/head`)).toBe(head)
   })
 
-  test('passes over a half-written record, and refuses to go on with a damaged one', async () => {
+  test('passes over a half-written record, and goes on with a damaged one', async () => {
     const pull = await handedIn()
     const file = join(folderOf(world), `${pull.number}.json`)
     writeFileSync(`${file}.new`, '{"number": 1, "bra')
     const forge = await openIn(world)
     expect(requireValue(await forge.readPullRequest(pull.number))).toEqual(pull)
-    writeFileSync(file, readFileSync(file, 'utf8').slice(0, 40))
-    await expect(openIn(world)).rejects.toThrow(`${pull.number}.json is damaged`)
+    for (const damage of [() => writeFileSync(file, '{"numb'), () => rmSync(file)]) {
+      damage()
+      const mended = await openIn(world)
+      expect(requireValue(await mended.readPullRequest(pull.number))).toEqual(pull)
+    }
+    const request = await squash(world, pull, world.base)
+    const merged = requireValue(await (await openIn(world)).merge(request))
+    expect(merged).toMatchObject({ kind: 'merged' })
+    rmSync(folderOf(world), { recursive: true })
+    expect(requireValue(await (await openIn(world)).merge(request))).toEqual(merged)
+  })
+
+  describe.each<[string, (ref: string) => void]>([
+    ['gone', (ref) => rmSync(ref)],
+    ['empty', (ref) => writeFileSync(ref, '')],
+    ['nonsense', (ref) => writeFileSync(ref, 'nonsense\n')],
+    ['of a commit that is not there', (ref) => writeFileSync(ref, `${'7'.repeat(40)}\n`)],
+  ])('with the branch of a pull request %s', (_, damage) => {
+    const branch = branchOf('s1')
+    let pull: PullRequest
+    let forge: Forge
+
+    beforeEach(async () => {
+      pull = await handedIn()
+      damage(join(world.repositories.work, 'refs/heads', branch))
+      forge = await openIn(world)
+    })
+
+    test('merges it', async () => {
+      const merge = await forge.merge(await squash(world, pull, world.base))
+      expect(requireValue(merge)).toMatchObject({ kind: 'merged' })
+      expect(plainGit(world.repositories.work, 'for-each-ref', 'refs/heads')).toBe('')
+    })
+
+    test('takes it again', async () => {
+      const { head } = pull
+      expect(requireValue(await forge.publish({ branch, head }))).toEqual({ kind: 'published' })
+      const draft = { branch, head, target: 'main', title: pull.title, body: '' }
+      expect(requireValue(await forge.openPullRequest(draft))).toEqual(pull)
+      expect(plainGit(world.repositories.work, 'rev-parse', branch)).toBe(head)
+    })
+  })
+
+  test('closes a pull request with its branch, and brings that back for nobody', async () => {
+    const { branch, head, number } = await handedIn()
+    const forge = await openIn(world)
+    requireValue(await forge.deleteBranch({ branch, head }))
+    expect(requireValue(await forge.readPullRequest(number))).toMatchObject({ state: 'closed' })
+    expect(requireError(await forge.publish({ branch, head }))).toMatchObject({ code: 'not_found' })
+  })
+
+  test('merges again what a lost target has lost', async () => {
+    const pull = await handedIn()
+    const request = await squash(world, pull, world.base)
+    requireValue(await (await openIn(world)).merge(request))
+    const { mirror } = world.repositories
+    plainGit(mirror, 'update-ref', 'refs/heads/main', world.base)
+    const forge = await openIn(world)
+    expect(requireValue(await forge.readPullRequest(1))).toMatchObject({ state: 'open' })
+    expect(requireValue(await forge.merge(request))).toMatchObject({ kind: 'merged' })
+    expect(plainGit(mirror, 'rev-parse', 'main')).toBe(request.mergeCommit)
   })
 
   test('says that it cannot write, and goes on when it can', async () => {

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Git, openGit } from '../../src/effects/git/git.ts'
+import { changeRefs } from '../../src/effects/git/refs.ts'
 import {
-  changeRefs,
   openRepositories,
   type Repositories,
   updateMirror,

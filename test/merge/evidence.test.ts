@@ -97,6 +97,36 @@ test('nor where only the last merge has shown that the tests report', async () =
   })
 })
 
+const CHECK = 'if (1 + 1 !== 2) process.exit(1)\n'
+
+test.each<[string, Record<string, string>]>([
+  ['that nobody has installed', { 'package.json': npm('jest') }],
+  ['that finds no file', { 'package.json': npm('node --test') }],
+  ['that finds an empty file', { 'package.json': npm('node --test'), 'a.test.js': '// later\n' }],
+])('a target with a runner %s takes the first tests, however they are run', async (_, files) => {
+  const target = await openTarget(files)
+  // What runs nothing is no test, though nothing is lost by it.
+  const idle = await target.merge('s1', { 'package.json': npm('true') })
+  expect(idle).toMatchObject({ kind: 'gate_failed', gate: { verdict: 'no_tests' } })
+  const changed = { 'package.json': npm('node check.js'), 'check.js': CHECK }
+  expect(await target.merge('s2', changed)).toMatchObject({
+    kind: 'merged',
+    gate: { verdict: 'passed', evidence: 'exit_code' },
+  })
+  expect(target.titles()).toEqual(['s2', 'init'])
+})
+
+test('scripts with assertions are tests, and cannot be put aside either', async () => {
+  const script = "import assert from 'node:assert'\nassert.equal(1 + 1, 2)\n"
+  const target = await openTarget({ 'package.json': npm('node --test'), 'a.test.js': script })
+  const changed = { 'package.json': npm('node build.js'), 'build.js': '' }
+  expect(await target.merge('s1', changed)).toMatchObject(LOST)
+  expect(await target.merge('s2', { 'b.js': 'export default 2\n' })).toMatchObject({
+    kind: 'merged',
+    gate: { evidence: 'counted', counts: { executed: 1 } },
+  })
+})
+
 test('tests that never reported go on by their exit code', async () => {
   const target = await openTarget({ 'package.json': npm('node check.js'), 'check.js': '' })
   for (const story of ['s1', 's2']) {

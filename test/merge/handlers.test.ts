@@ -189,6 +189,51 @@ describe('a story as effects', () => {
     expect(plainGit(mirror, 'show', 'main:new.js')).toBe(text.trim())
   })
 
+  test('tells no more of conflicts than fits its row, however long the names are', async () => {
+    const deep = Array.from({ length: 14 }, (_, i) => `${'d'.repeat(98)}${i}`).join('/')
+    const names = (count: number, name: (i: number) => string) =>
+      Array.from({ length: count }, (_, i) => name(i))
+    const texts = names(10, (i) => `a${i}.txt`)
+    const others = names(100, (i) => `${deep}/f${i}`)
+    const files = (side: string) => ({
+      ...Object.fromEntries(texts.map((path) => [path, `${side} ${path}\n`.repeat(500)])),
+      ...Object.fromEntries(others.map((path) => [path, `\0${side} ${path}`])),
+    })
+    const [first, second] = [
+      await handIn('s1', files('target')),
+      await handIn('s2', files('story')),
+    ]
+    expect(await carryOut('merge', first)).toMatchObject({ kind: 'merged' })
+    const outcome = await carryOut('merge', second)
+    const bytesMax = handlers.merge?.policy?.outputBytesMax ?? 0
+    const bytesOf = (value: Json) => Buffer.byteLength(JSON.stringify(value))
+    expect(outcome).toMatchObject({ kind: 'conflicted' })
+    expect(bytesOf(outcome)).toBeGreaterThan(110_000)
+    expect(bytesOf(outcome)).toBeLessThan(bytesMax)
+    const told = outcome.conflicts as { hunksLeftOut: number }[]
+    const further = outcome.further as { count: number }
+    expect(told.length + further.count).toBe(110)
+
+    /** Settles the texts, and leaves the others as they are. */
+    const again = async ({ onto, content }: Record<string, Json>, atMs: number) => {
+      const base = { base: onto as string, content: content as string }
+      const owner = { run: 'r1', story: 's2' }
+      const { folder } = await carryOut('prepare_workspace', { ...owner, target: 'main', ...base })
+      writeFiles(folder as string, Object.fromEntries(texts.map((path) => [path, 'both\n'])))
+      const { head } = await carryOut('checkpoint', { ...owner, message: 'Settle' })
+      const next = { ...second, head: head as string, atMs }
+      await carryOut('open_pull_request', next)
+      return carryOut('merge', next)
+    }
+    const asked = await again(outcome, 1_000)
+    expect(asked).toMatchObject({ kind: 'conflicted', further: { count: expect.any(Number) } })
+    expect(bytesOf(asked)).toBeLessThan(bytesMax)
+    const merged = await again(asked, 2_000)
+    expect(merged).toMatchObject({ kind: 'merged' })
+    expect((merged.asLeft as string[]).at(-1)).toMatch(/^and \d+ more/)
+    expect(bytesOf(merged)).toBeLessThan(bytesMax)
+  }, 60_000)
+
   test.each([
     ['prepare_workspace', { run: 'r1' }],
     ['prepare_workspace', { run: 'r1', story: '../x', target: 'main' }],

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readProcessTable } from '../../src/effects/process/process-table.ts'
+import { ADDS, counts, type Files, nodeTest, npm, SUBTRACTS, SUM } from './sums.ts'
 import { openWorld } from './world.ts'
 
 let world: Awaited<ReturnType<typeof openWorld>>
@@ -11,162 +12,11 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([world.close(), sandboxed.close()]))
 
-type Files = Record<string, string>
-
-const npm = (test: string) => JSON.stringify({ name: 'repo', version: '1.0.0', scripts: { test } })
-const nodeTest = (body: string) => `const { test } = require('node:test')
-const assert = require('node:assert')
-const { sum } = require('./sum.js')
-${body}
-`
-const SUM = 'exports.sum = (a, b) => a + b\n'
-const ADDS = "test('adds', () => assert.equal(sum(1, 2), 3))"
-const SUBTRACTS = "test('subtracts', () => assert.equal(sum(1, 2), -1))"
 const unittest = (body: string) => `import unittest
 
 class SumTest(unittest.TestCase):
     ${body}
 `
-
-const counts = (passed: number, failed: number, skipped = 0) => ({
-  executed: passed + failed,
-  passed,
-  failed,
-  skipped,
-})
-
-describe.concurrent('node:test', () => {
-  test.each<[string, Files, object]>([
-    [
-      'that passes',
-      { 'package.json': npm('node --test'), 'sum.js': SUM, 'sum.test.js': nodeTest(ADDS) },
-      { verdict: 'passed', code: null, evidence: 'counted', counts: counts(1, 0) },
-    ],
-    [
-      'that fails',
-      {
-        'package.json': npm('node --test'),
-        'sum.js': SUM,
-        'sum.test.js': nodeTest(`${ADDS}\n${SUBTRACTS}`),
-      },
-      {
-        verdict: 'failed',
-        code: 'tests_failed',
-        counts: counts(1, 1),
-        commands: [{ argv: ['npm', 'test'], exitCode: 1, failing: ['subtracts'] }],
-      },
-    ],
-    [
-      'that fails and is told to say it did not',
-      {
-        'package.json': npm('node --test || true'),
-        'sum.js': SUM,
-        'sum.test.js': nodeTest(SUBTRACTS),
-      },
-      { verdict: 'failed', code: 'failed_despite_exit', commands: [{ exitCode: 0 }] },
-    ],
-    [
-      'of a file that cannot be read',
-      { 'package.json': npm('node --test'), 'sum.test.js': 'this is not javascript' },
-      { verdict: 'failed', code: 'tests_failed' },
-    ],
-    [
-      'of a file without tests',
-      { 'package.json': npm('node --test'), 'sum.test.js': 'exports.nothing = 1' },
-      { verdict: 'no_tests', code: 'none_executed', commands: [{ exitCode: 0 }] },
-    ],
-    ...['my dir/a.test.js', 'a b.test.mjs', 'packages/a/test/c d.js'].map(
-      (name): [string, Files, object] => [
-        `of a file without tests that is ${name}`,
-        { 'package.json': npm('node --test'), [name]: '' },
-        { verdict: 'no_tests', code: 'none_executed' },
-      ],
-    ),
-    [
-      'of a file without tests, in a folder that the script goes to',
-      { 'package.json': npm('cd sub && node --test'), 'sub/sum.test.js': '' },
-      { verdict: 'no_tests', code: 'none_executed' },
-    ],
-    [
-      'of a file without tests that has another ending',
-      { 'package.json': npm('node --test check.cjs.txt'), 'check.cjs.txt': '' },
-      { verdict: 'no_tests', code: 'none_executed' },
-    ],
-    ...['Node.js', 'parser.ts', 'some.test.js'].map((name): [string, Files, object] => [
-      `of a test that is called ${name}`,
-      {
-        'package.json': npm('node --test'),
-        'src/parser.ts': '',
-        'sum.js': SUM,
-        'sum.test.js': nodeTest(`test(${JSON.stringify(name)}, () => {})`),
-      },
-      { verdict: 'passed', counts: counts(1, 0) },
-    ]),
-    [
-      'of a suite that is called like a file',
-      {
-        'package.json': npm('node --test'),
-        'parser.ts': '',
-        'sum.js': SUM,
-        'sum.test.js': nodeTest(
-          "require('node:test').describe('parser.ts', () => { test('reads', () => {}) })",
-        ),
-      },
-      { verdict: 'passed', counts: counts(1, 0) },
-    ],
-    [
-      'of tests that are all skipped',
-      {
-        'package.json': npm('node --test'),
-        'sum.js': SUM,
-        'sum.test.js': nodeTest("test.skip('adds', () => {})"),
-      },
-      { verdict: 'no_tests', code: 'none_executed', counts: counts(0, 0, 1) },
-    ],
-    [
-      'without files',
-      { 'package.json': npm('node --test') },
-      { verdict: 'no_tests', code: 'none_executed' },
-    ],
-    [
-      'that nobody has installed',
-      { 'package.json': npm('no-such-runner') },
-      { verdict: 'not_started', code: 'command_missing', commands: [{ exitCode: 127 }] },
-    ],
-    [
-      'that was never written',
-      { 'package.json': npm('echo "Error: no test specified" && exit 1') },
-      {
-        verdict: 'no_tests',
-        code: 'no_command',
-        commands: [],
-        remarks: [{ path: 'package.json', code: 'no_test_script' }],
-      },
-    ],
-    [
-      'that is none, and exits with 0',
-      { 'package.json': npm('node --eval 0') },
-      { verdict: 'passed', evidence: 'exit_code', counts: null },
-    ],
-  ])('%s', async (_, files, outcome) => {
-    expect(await world.runTests({ workspace: world.repository(files) })).toMatchObject(outcome)
-  })
-
-  test.each(['node --test > /dev/null', 'node --test no-such-folder 2> /dev/null || true'])(
-    'by %j is no pass, since nothing says that a test ran',
-    async (script) => {
-      const files = { 'package.json': npm(script), 'sum.js': SUM, 'sum.test.js': nodeTest(ADDS) }
-      const value = await world.runTests({ workspace: world.repository(files) })
-      expect(value).toMatchObject({ verdict: 'no_tests', commands: [{ exitCode: 0 }] })
-    },
-  )
-
-  test('that is none is no pass where a report is required', async () => {
-    const workspace = world.repository({ 'package.json': npm('node --eval 0') })
-    const value = await world.runTests({ workspace, requireReport: true })
-    expect(value).toMatchObject({ verdict: 'no_tests', code: 'nothing_reported' })
-  })
-})
 
 describe.concurrent('make', () => {
   test.each<[string, Files, object]>([

@@ -86,6 +86,11 @@ const damages: Readonly<Record<string, () => void>> = {
   },
   'a lost record': () => rmSync(place.record),
   'a record of nonsense': () => writeFileSync(place.record, '{"base":3}'),
+  'a record with one wrong byte in its base': () => {
+    const { base, ...others } = JSON.parse(readFileSync(place.record, 'utf8'))
+    const wrong = `${base[0] === 'a' ? 'b' : 'a'}${base.slice(1)}`
+    writeFileSync(place.record, JSON.stringify({ base: wrong, ...others }))
+  },
   'a lost object': () => rmSync(objectOf(`${place.checkpointRef}:new/one.txt`)),
   'an empty object': () => spoil(objectOf(`${place.checkpointRef}:new/one.txt`), ''),
   'a lost tree': () => rmSync(objectOf(`${place.checkpointRef}:new`)),
@@ -195,6 +200,11 @@ test('an object that cannot be read keeps nobody from cleaning up', async () => 
   expect(await workspaces.remove(S1)).toBeUndefined()
   expect(readdirSync(join(work, 'damaged'))).toHaveLength(10)
   expect(sh(work, 'show', `${tree}:new/one.txt`)).toBe('one')
+})
+
+test('a message with control characters is a message without them', async () => {
+  await workspaces.commit(S1, 'Add\0 one\x1b[2J\r\n\nBody.\x07\n')
+  expect(sh(work, 'log', '-1', '--format=%B', place.branch)).toBe('Add one[2J\n\nBody.')
 })
 
 test('a workspace is rewound without an index that is whole', async () => {

@@ -191,7 +191,7 @@ describe('what the user ignores is left out:', () => {
     expect(readFileSync(join(work, 'info/exclude'), 'utf8')).toBe('.env\n\n')
     expect(readdirSync(repositories.scratch)).toEqual([])
     expect(readdirSync(join(repositories.excludes, '..')).sort()).toEqual(
-      ['excludes', 'mirror.git', 'scratch', 'template', 'work.git'].sort(),
+      ['excludes', 'mirror.git', 'scratch', 'source', 'template', 'work.git'].sort(),
     )
   })
 

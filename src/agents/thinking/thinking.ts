@@ -1,12 +1,7 @@
 import type { Amounts } from '../../ledger/amounts.ts'
 import type { Exhausted } from '../../ledger/limits.ts'
 import { mostOf } from '../../ledger/price-card.ts'
-import {
-  RESERVE_SPENDING,
-  SETTLE_SPENDING,
-  SPENDING_GRANTED,
-  SPENDING_REFUSED,
-} from '../ledger-keeper.ts'
+import { RESERVE_SPENDING, SETTLE_SPENDING } from '../ledger-keeper.ts'
 import {
   type AgentEvent,
   type AgentView,
@@ -18,6 +13,7 @@ import {
 } from '../role.ts'
 import type { BlobRef, EffectId, Json, JsonObject } from '../values.ts'
 import type { Assignment, Mind } from './assignment.ts'
+import { leaveOf } from './leave.ts'
 import type {
   Note,
   ThinkInput,
@@ -173,20 +169,6 @@ export function abandonThinking(agent: AgentView): Decision {
 function thinkingOf({ data }: AgentView): { thinking: Thinking; ground: ThinkingGround } {
   const { thinking, ground } = data as unknown as { thinking: Thinking; ground: ThinkingGround }
   return { thinking, ground }
-}
-
-/** What the ledger says to a call. */
-interface Leave {
-  readonly call: string
-  /** Whether another call like it would go over a limit. */
-  readonly isLast?: boolean
-  /** The limit that refuses it. */
-  readonly exhausted?: Exhausted
-}
-
-function leaveOf({ type, payload }: AgentEvent): Leave | undefined {
-  const isLeave = type === SPENDING_GRANTED || type === SPENDING_REFUSED
-  return isLeave ? (payload as unknown as Leave) : undefined
 }
 
 function think(thinker: Thinker, before: Thinking, isLastGranted: boolean): ThinkingStep {

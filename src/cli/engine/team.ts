@@ -26,11 +26,10 @@ import {
 } from '../../effects/forge/pull-request-handler.ts'
 import { type Git, openGit } from '../../effects/git/git.ts'
 import { isAncestor } from '../../effects/git/objects.ts'
+import { changeRefs, readRef } from '../../effects/git/refs.ts'
 import {
-  changeRefs,
   openRepositories,
   type Repositories,
-  readRef,
   updateMirror,
 } from '../../effects/git/repositories.ts'
 import { mergeHandler } from '../../effects/merge/merge-handler.ts'
@@ -145,11 +144,13 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   const git = openGit(processes)
   const repositories = await openRepositories(git, stateFolder)
   const workspaces = openWorkspaces(git, repositories, stateFolder)
+  for (const note of repositories.notes) tellUser(note)
   reportStart(await workspaces.reconcile(await findWantedWorkspaces(journal)))
   await removeFolder(join(stateFolder, 'gate'))
   const isolation = await parts.openIsolation(processes)
   const folder = join(stateFolder, 'pull-requests')
-  const forge = await (parts.openForge ?? openLocalForge)({ git, repositories, folder, processes })
+  const storage = { git, repositories, folder, processes, report: tellUser }
+  const forge = await (parts.openForge ?? openLocalForge)(storage)
   const { brains, services } = await parts.openBrains(isolation)
   const further = await parts.openFurtherTools?.(processes)
   const thinking = openThinking({
@@ -201,7 +202,11 @@ function reportStart({ kept, mended, failed }: Reconciliation): void {
     ...mended.map((one) => `${of(one)} was damaged, and mended from its files: ${one.reason}`),
     ...failed.map((one) => `${of(one)} could not be restored or removed: ${one.reason}`),
   ]
-  for (const line of lines) process.stderr.write(`slipway: ${printable(line)}\n`)
+  for (const line of lines) tellUser(line)
+}
+
+function tellUser(line: string): void {
+  process.stderr.write(`slipway: ${printable(line)}\n`)
 }
 
 /** Every role that a team has. */

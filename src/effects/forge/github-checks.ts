@@ -9,7 +9,8 @@ export interface Check {
   readonly url: string | null
 }
 
-const PAGE = 100
+/** So many of a list come with one answer. */
+export const PAGE = 100
 const PAGES_MAX = 10
 const PENDING_RETRY_MS = 15_000
 
@@ -41,22 +42,26 @@ export async function readGithubChecks(
   signal?: AbortSignal,
 ): Promise<readonly Check[]> {
   return [
-    ...(await readPages((page) => readRuns(api, { ...commit, page }, signal))),
-    ...(await readPages((page) => readStatuses(api, { ...commit, page }, signal))),
+    ...(await readPages('checks', (page) => readRuns(api, { ...commit, page }, signal))),
+    ...(await readPages('checks', (page) => readStatuses(api, { ...commit, page }, signal))),
   ]
 }
 
 type Page = CommitAddress & { readonly page: number }
 
-async function readPages(read: (page: number) => Promise<readonly Check[]>): Promise<Check[]> {
-  const all: Check[] = []
+/** Reads a list to its end; one that is too long to be read is a failure that names it. */
+export async function readPages<T>(
+  what: string,
+  read: (page: number) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const all: T[] = []
   for (let page = 1; page <= PAGES_MAX; page += 1) {
-    const checks = await read(page)
-    all.push(...checks)
-    if (checks.length < PAGE) return all
+    const some = await read(page)
+    all.push(...some)
+    if (some.length < PAGE) return all
   }
   // Not knowing all of them is not knowing whether they passed.
-  throw new ForgeFailure('invalid', `more than ${PAGE * PAGES_MAX} checks of one commit`)
+  throw new ForgeFailure('invalid', `more than ${PAGE * PAGES_MAX} ${what} of one commit`)
 }
 
 function readRuns(api: GithubApi, page: Page, signal?: AbortSignal): Promise<Check[]> {

@@ -1,5 +1,5 @@
 import type { GithubApi } from './github-api.ts'
-import type { Check, CommitAddress } from './github-checks.ts'
+import { type Check, type CommitAddress, PAGE, readPages } from './github-checks.ts'
 import { GithubFailure } from './github-failure.ts'
 
 type Subject = CommitAddress & { readonly target: string }
@@ -43,35 +43,54 @@ function readProtection(api: GithubApi, { owner, repo, target }: Subject, signal
   )
 }
 
-function readRules(api: GithubApi, { owner, repo, target }: Subject, signal?: AbortSignal) {
-  const address = { owner, repo, branch: target, per_page: 100 }
-  return api.call(
-    (octokit, request) =>
-      octokit.request('GET /repos/{owner}/{repo}/rules/branches/{branch}', { ...address, request }),
-    (rules) =>
-      rules.flatMap((rule) =>
-        rule.type === 'required_status_checks'
-          ? (rule.parameters?.required_status_checks ?? []).map(({ context }) => context)
-          : [],
-      ),
-    signal,
+async function readRules(
+  api: GithubApi,
+  { owner, repo, target }: Subject,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const address = { owner, repo, branch: target, per_page: PAGE }
+  const route = 'GET /repos/{owner}/{repo}/rules/branches/{branch}'
+  const required = await readPages('rules', (page) =>
+    api.call(
+      (octokit, request) => octokit.request(route, { ...address, page, request }),
+      (rules) =>
+        rules.map((rule) =>
+          rule.type === 'required_status_checks'
+            ? (rule.parameters?.required_status_checks ?? []).map(({ context }) => context)
+            : [],
+        ),
+      signal,
+    ),
   )
+  return required.flat()
 }
 
-function readSuites(api: GithubApi, { owner, repo, ref }: Subject, signal?: AbortSignal) {
-  const address = { owner, repo, ref, per_page: 100 }
-  return api.call(
-    (octokit, request) =>
-      octokit.request('GET /repos/{owner}/{repo}/commits/{ref}/check-suites', {
-        ...address,
-        request,
-      }),
-    ({ check_suites }) =>
-      check_suites
-        // Those with runs are told of by their runs.
-        .filter(({ latest_check_runs_count }) => latest_check_runs_count === 0)
-        .filter(({ status }) => status !== null && !['completed', 'queued'].includes(status))
-        .map(({ app, id }) => app?.name ?? `suite ${id}`),
-    signal,
+async function readSuites(
+  api: GithubApi,
+  { owner, repo, ref }: Subject,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const address = { owner, repo, ref, per_page: PAGE }
+  const route = 'GET /repos/{owner}/{repo}/commits/{ref}/check-suites'
+  const suites = await readPages('suites of checks', (page) =>
+    api.call(
+      (octokit, request) => octokit.request(route, { ...address, page, request }),
+      ({ check_suites }) => check_suites.map(nameUnderWay),
+      signal,
+    ),
   )
+  return suites.flat()
+}
+
+interface SuiteData {
+  readonly id: number | bigint
+  readonly status: string | null
+  readonly latest_check_runs_count: number
+  readonly app: { readonly name: string } | null
+}
+
+/** The name of a suite that has begun and shows no run yet. Those with runs are told of by them. */
+function nameUnderWay({ id, status, latest_check_runs_count, app }: SuiteData): readonly string[] {
+  const hasBegun = status !== null && !['completed', 'queued'].includes(status)
+  return hasBegun && latest_check_runs_count === 0 ? [app?.name ?? `suite ${id}`] : []
 }

@@ -239,7 +239,7 @@ class GithubForge {
       return await this.#conclude({ ...pull, mergeCommit: merged }, request)
     } catch (cause) {
       const status = cause instanceof GithubFailure ? cause.status : undefined
-      if (status !== 405 && status !== 409) throw cause
+      if (status === undefined || !REFUSALS.includes(status)) throw cause
       return this.#explainRefusal(request, (cause as GithubFailure).error.message, signal)
     }
   }
@@ -265,7 +265,11 @@ class GithubForge {
     )
   }
 
-  /** 409: another head than the one reviewed. 405: conflicts, rules, or merged by an earlier try. */
+  /**
+   * 409: another head than the one reviewed. 405: conflicts, rules, or merged by an earlier try. 422
+   * is said of the same by servers other than GitHub's own. Which of these it is, the pull request
+   * tells.
+   */
   async #explainRefusal(
     request: MergeRequest,
     reason: string,
@@ -343,6 +347,9 @@ class GithubForge {
 }
 
 const CHECKS_GRACE_MS = 30_000
+
+/** With these a merge is refused that may be done already, by a try whose answer got lost. */
+const REFUSALS = [405, 409, 422]
 const REVIEWS_PER_PAGE = 100
 const REVIEW_PAGES_MAX = 10
 

@@ -1,6 +1,7 @@
 import { type Git, GitError, type GitOptions } from '../git/git.ts'
 import { isAncestor } from '../git/objects.ts'
-import { changeRefs, type Repositories, readRef } from '../git/repositories.ts'
+import { changeRefs, readRef } from '../git/refs.ts'
+import type { Repositories } from '../git/repositories.ts'
 import { ForgeFailure } from './forge-failure.ts'
 import { explainGitError } from './github-failure.ts'
 import { branchRef } from './story-branch.ts'

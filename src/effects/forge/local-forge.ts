@@ -1,5 +1,9 @@
+import { hasRef } from '../git/damage.ts'
 import type { Git } from '../git/git.ts'
-import { changeRefs, type Repositories, readRef } from '../git/repositories.ts'
+import { notedTargetRef } from '../git/lost-mirror.ts'
+import { isAncestor } from '../git/objects.ts'
+import { changeRefs, readRef } from '../git/refs.ts'
+import type { Repositories } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
 import type {
   BranchDeletion,
@@ -20,7 +24,8 @@ import {
   type PullRequestRecord,
   type PullRequestRecords,
 } from './pull-request-records.ts'
-import { branchRef, deleteWorkBranch, keepHead, storyRef } from './story-branch.ts'
+import { copiesInGit } from './record-copies.ts'
+import { branchRef, bringBack, deleteWorkBranch, keepHead, storyRef } from './story-branch.ts'
 
 export interface LocalForgeParts {
   readonly git: Git
@@ -28,14 +33,18 @@ export interface LocalForgeParts {
   readonly repositories: Pick<Repositories, 'mirror' | 'work'>
   /** Where pull requests are kept. */
   readonly folder: string
+  /** Is told what was damaged and what became of it. */
+  report?(line: string): void
 }
 
 /**
  * Opens the forge that needs no other machine: pull requests are records in a folder, and a merge
- * moves the target of the mirror. Rejects when a record is damaged.
+ * moves the target of the mirror.
  */
 export async function openLocalForge(parts: LocalForgeParts): Promise<Forge> {
-  const records = await openPullRequestRecords(parts.folder)
+  const copies = copiesInGit(parts.git, parts.repositories.work)
+  const report = parts.report ?? (() => {})
+  const records = await openPullRequestRecords(parts.folder, copies, report)
   const forge = new LocalForge(parts, records)
   let last: Promise<unknown> = Promise.resolve()
   /** One change at a time: a record that is read is still true when it is written. */
@@ -73,7 +82,12 @@ class LocalForge {
   }
 
   async publish(branch: BranchHead): Promise<Published> {
-    const head = await this.#requireHead(storyRef(branch))
+    const ref = storyRef(branch)
+    const known = this.#records.find(
+      ({ state, ...each }) =>
+        state === 'open' && each.branch === branch.branch && each.head === branch.head,
+    )
+    const head = await this.#requireHead(ref, known)
     return head === branch.head ? { kind: 'published' } : { kind: 'moved', head }
   }
 
@@ -87,7 +101,7 @@ class LocalForge {
         (record.state === 'open' || (record.state === 'merged' && record.head === head)),
     )
     if (found?.state === 'merged') return this.#show(found)
-    const at = await this.#requireHead(ref)
+    const at = await this.#requireHead(ref, found)
     if (at !== head) throw new ForgeFailure('invalid', `${branch} is at ${at}, not at ${head}`)
     const number = found?.number ?? this.#records.nextNumber()
     await keepHead(this.#git, this.#work, number, head)
@@ -123,14 +137,14 @@ class LocalForge {
     const { number, reviewedHead, mergeCommit, expectedTarget } = request
     for (const commit of [reviewedHead, mergeCommit, expectedTarget]) guardGit('commit', commit)
     const record = this.#require(number)
-    if (record.mergeCommit !== null && record.head === reviewedHead) {
-      return { kind: 'merged', mergeCommit: record.mergeCommit, asTested: true }
-    }
-    if (record.state !== 'open') return { kind: 'closed' }
     const target = await this.readTarget(record.target)
+    if (record.mergeCommit !== null && record.head === reviewedHead) {
+      const merged = { kind: 'merged', mergeCommit: record.mergeCommit, asTested: true } as const
+      if (!(await this.#isUndone(record))) return merged
+    } else if (record.state !== 'open') return { kind: 'closed' }
     const earlier = await findMergedCommit(this.#git, this.#work, target, request)
     if (earlier !== undefined) return this.#conclude(record, reviewedHead, earlier)
-    const head = await this.#requireHead(branchRef(record.branch))
+    const head = await this.#requireHead(branchRef(record.branch), record)
     if (head !== reviewedHead) return { kind: 'moved', what: 'head', at: head }
     if (target !== expectedTarget) return { kind: 'moved', what: 'target', at: target }
     await this.#bringToMirror(request)
@@ -141,13 +155,33 @@ class LocalForge {
     return { kind: 'moved', what: 'target', at: await this.readTarget(record.target) }
   }
 
-  deleteBranch(branch: BranchHead): Promise<BranchDeletion> {
-    return deleteWorkBranch(this.#git, this.#work, branch)
+  /** With its branch, an open pull request is closed: nothing of it can be merged any more. */
+  async deleteBranch(branch: BranchHead): Promise<BranchDeletion> {
+    const deletion = await deleteWorkBranch(this.#git, this.#work, branch)
+    const record = this.#records.find(
+      (each) => each.state === 'open' && each.branch === branch.branch && each.head === branch.head,
+    )
+    if (deletion.kind === 'deleted' && record !== undefined) {
+      await this.#records.write({ ...record, state: 'closed' })
+    }
+    return deletion
   }
 
   async readTarget(target: string): Promise<string> {
-    const commit = await readRef(this.#git, this.#mirror, branchRef(target))
+    const ref = branchRef(target)
+    const commit = await readRef(this.#git, this.#mirror, ref)
     if (commit !== undefined) return commit
+    const noted = notedTargetRef(target)
+    if (await hasRef(this.#work, noted)) {
+      const message = `the branch ${target} of ${this.#mirror} is lost, with the stories that were merged into it; the start of the engine says what to do`
+      throw new ForgeFailure('storage', message)
+    }
+    // It was lost with a mirror that is made again, or given up: it begins anew at the user's.
+    const tip = await readRef(this.#git, this.#mirror, `refs/origin/heads/${target}`)
+    if (tip !== undefined) {
+      await changeRefs(this.#git, this.#mirror, [{ ref, to: tip, from: null }])
+      return tip
+    }
     throw new ForgeFailure('not_found', `there is no branch ${target}`)
   }
 
@@ -157,19 +191,34 @@ class LocalForge {
     throw new ForgeFailure('not_found', `there is no pull request ${number}`)
   }
 
-  async #requireHead(ref: string): Promise<string> {
+  /** Where a branch is. One that got lost after it was handed in comes back. */
+  async #requireHead(ref: string, record: PullRequestRecord | undefined): Promise<string> {
     const head = await readRef(this.#git, this.#work, ref)
     if (head !== undefined) return head
+    const isWanted = record !== undefined && record.state !== 'closed'
+    const kept = isWanted
+      ? await bringBack(this.#git, this.#work, record.number, record)
+      : undefined
+    if (kept !== undefined) return kept
     throw new ForgeFailure('not_found', `there is no ${ref}`)
   }
 
   /** While it is open, a pull request follows its branch. */
   async #show(record: PullRequestRecord): Promise<PullRequest> {
-    const { number, branch, target, title, state, mergeCommit } = record
-    const live =
-      state === 'open' ? await readRef(this.#git, this.#work, branchRef(branch)) : undefined
+    const { number, branch, target, title } = record
+    const isOpen = record.state === 'open' || (await this.#isUndone(record))
+    const live = isOpen ? await readRef(this.#git, this.#work, branchRef(branch)) : undefined
     const head = live ?? record.head
+    const [state, mergeCommit] = isOpen
+      ? (['open', null] as const)
+      : [record.state, record.mergeCommit]
     return { number, branch, target, head, title, state, mergeCommit, url: null }
+  }
+
+  /** Whether a merge is not on its target: that was lost, and began anew without it. */
+  async #isUndone({ mergeCommit, target }: PullRequestRecord): Promise<boolean> {
+    if (mergeCommit === null) return false
+    return !(await isAncestor(this.#git, this.#mirror, mergeCommit, branchRef(target)))
   }
 
   /** The mirror lends its objects to the work, and borrows none. */
@@ -189,8 +238,10 @@ class LocalForge {
   }
 
   async #conclude(record: PullRequestRecord, head: string, mergeCommit: string): Promise<Merge> {
-    await keepHead(this.#git, this.#work, record.number, head)
-    await this.deleteBranch({ branch: record.branch, head })
+    const target = await readRef(this.#git, this.#mirror, branchRef(record.target))
+    const noted = { ref: notedTargetRef(record.target), to: target ?? mergeCommit }
+    await keepHead(this.#git, this.#work, record.number, head, [noted])
+    await deleteWorkBranch(this.#git, this.#work, { branch: record.branch, head })
     await this.#records.write({ ...record, head, state: 'merged', mergeCommit })
     return { kind: 'merged', mergeCommit, asTested: true }
   }

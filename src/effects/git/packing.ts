@@ -1,5 +1,6 @@
-import { readdir } from 'node:fs/promises'
+import { copyFile, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PACKED_REFS_COPY } from './claim.ts'
 import { putDamagedAway } from './damage.ts'
 import { type Git, GitError } from './git.ts'
 import type { Repositories } from './repositories.ts'
@@ -38,4 +39,8 @@ async function pack(git: Git, repository: string): Promise<void> {
   if (loose.length < SAMPLE_FILES_MAX) return
   await git.run(['repack', '--quiet', '--geometric=2', '-d', '-l'], { repository })
   await git.run(['pack-refs', '--all'], { repository })
+  // One damaged line of that file would be the loss of a ref.
+  const draft = join(repository, `${PACKED_REFS_COPY}.new`)
+  await copyFile(join(repository, 'packed-refs'), draft)
+  await rename(draft, join(repository, PACKED_REFS_COPY))
 }

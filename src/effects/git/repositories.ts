@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
-import { copyFile, cp, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { cp, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { guardGit } from '../guards/git-guard.ts'
 import { Turns } from '../turns.ts'
+import { claim } from './claim.ts'
 import { removeLeftovers } from './damage.ts'
-import { type Git, GitError } from './git.ts'
+import type { Git } from './git.ts'
+import { mendMirror, noteSource } from './lost-mirror.ts'
 import { noteUserExcludes, spreadExcludes } from './user-excludes.ts'
 
 /**
@@ -27,6 +29,8 @@ export interface Repositories {
   readonly excludes: string
   /** Clones copy the files of the mirror, and packing deletes some: both take the turn `files`. */
   readonly turns: Turns
+  /** What was damaged at the start and what became of it, for people. */
+  readonly notes: readonly string[]
 }
 
 /**
@@ -35,9 +39,13 @@ export interface Repositories {
  */
 const ATTRIBUTES = '* -text !eol -filter -ident !working-tree-encoding !merge !diff !export-subst\n'
 
+/** Where the work borrows objects. */
+const BORROWED = '../../mirror.git/objects\n'
+
 /** Makes the repositories of a state folder, or finds them and mends what a kill has left. */
 export async function openRepositories(git: Git, stateFolder: string): Promise<Repositories> {
   const folder = join(stateFolder, 'git')
+  const notes: string[] = []
   const repositories: Repositories = {
     mirror: join(folder, 'mirror.git'),
     work: join(folder, 'work.git'),
@@ -45,6 +53,7 @@ export async function openRepositories(git: Git, stateFolder: string): Promise<R
     scratch: join(folder, 'scratch'),
     excludes: join(folder, 'excludes'),
     turns: new Turns(),
+    notes,
   }
   const { mirror, work, template, scratch } = repositories
   const fresh = join(folder, 'fresh.git')
@@ -54,22 +63,24 @@ export async function openRepositories(git: Git, stateFolder: string): Promise<R
   await mkdir(scratch, { mode: 0o700 })
   await writeFile(join(template, 'info', 'attributes'), ATTRIBUTES)
   await git.run(['init', '--quiet', '--bare', `--template=${template}`, fresh])
+  const isFirst = !existsSync(work)
+  const wasLost = !isFirst && !existsSync(mirror)
   for (const repository of [mirror, work]) {
     const draft = `${repository}.new`
     await rm(draft, { recursive: true, force: true })
-    if (!existsSync(repository)) {
+    const isNew = !existsSync(repository)
+    if (isNew) {
       await cp(fresh, draft, { recursive: true })
-      if (repository === work) {
-        await writeFile(join(draft, 'objects', 'info', 'alternates'), '../../mirror.git/objects\n')
-      }
       await rename(draft, repository)
     }
-    await claim(repository, fresh)
+    const damage = await claim(repository, fresh, repository === work ? BORROWED : undefined)
+    if (!isNew) notes.push(...damage)
   }
-  await rm(fresh, { recursive: true })
   await spreadExcludes(repositories)
   // Those of the repositories, and the locks of the indexes of workspaces.
   await removeLeftovers(folder)
+  if (!isFirst) notes.push(...(await mendMirror(git, repositories, fresh, wasLost)))
+  await rm(fresh, { recursive: true })
   return repositories
 }
 
@@ -80,18 +91,6 @@ async function refuseLinks(folder: string): Promise<void> {
   if (isLink || inside.some((entry) => entry.isSymbolicLink())) {
     throw new Error(`${folder} has links in it, and so was made by somebody else`)
   }
-}
-
-/**
- * Says again what git does here, whatever the disk says: a state folder may have come with a
- * repository, or a model without a sandbox may have been there.
- */
-async function claim(repository: string, fresh: string): Promise<void> {
-  for (const name of ['hooks', 'info', 'commondir', 'config.worktree']) {
-    await rm(join(repository, name), { recursive: true, force: true })
-  }
-  await cp(join(fresh, 'info'), join(repository, 'info'), { recursive: true })
-  await copyFile(join(fresh, 'config'), join(repository, 'config'))
 }
 
 /** The user's repository cannot be worked on as it is; the message says what to type. */
@@ -128,6 +127,7 @@ async function fetchAll(git: Git, repositories: Repositories, source: string): P
     if (isFolder) await refuseDangling(git, source, error)
     throw error
   })
+  await noteSource(repositories, source)
   if (isFolder) await noteUserExcludes(git, repositories, source)
 }
 
@@ -181,48 +181,4 @@ async function isPartial(git: Git, source: string): Promise<boolean> {
   const args = ['config', '--get-regexp', settings]
   const { text } = await git.run(args, { workTree: source, accept: [0, 1, 128] })
   return text !== ''
-}
-
-/** The commit of a ref, or undefined when there is no such ref. */
-export async function readRef(
-  git: Git,
-  repository: string,
-  ref: string,
-): Promise<string | undefined> {
-  return (await git.find(repository, [`${ref}^{commit}`]))[0]
-}
-
-/** One change of a ref; `null` stands for a ref that is not there. */
-export interface RefChange {
-  readonly ref: string
-  readonly to: string | null
-  /** What it must be now; absent where that does not matter. */
-  readonly from?: string | null
-}
-
-const NOTHING = '0'.repeat(40)
-
-/** Changes refs together. False, and nothing has changed, when one is not what it must be. */
-export async function changeRefs(
-  git: Git,
-  repository: string,
-  changes: readonly RefChange[],
-): Promise<boolean> {
-  const lines = changes.map(({ ref, to, from }) => {
-    const expected = from === undefined ? '' : `${from ?? NOTHING}`
-    return to === null ? `delete ${ref}\0${expected}\0` : `update ${ref}\0${to}\0${expected}\0`
-  })
-  const stdin = ['start\0', ...lines, 'commit\0'].join('')
-  try {
-    await git.run(['update-ref', '--no-deref', '-z', '--stdin'], { repository, stdin })
-    return true
-  } catch (error) {
-    if (!(error instanceof GitError)) throw error
-    for (const { ref, from } of changes) {
-      const isAsExpected =
-        from === undefined || ((await readRef(git, repository, ref)) ?? null) === from
-      if (!isAsExpected) return false
-    }
-    throw error
-  }
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { BytePath } from '../workspace/byte-path.ts'
 
 /** Where two sides changed the same and nobody but a coder can say what is right. */
@@ -29,7 +30,10 @@ export interface FurtherConflicts {
   readonly hunks: number
 }
 
-/** One place of a file, as each side has it. */
+/**
+ * One place of a file, as each side has it. Bytes that are no text are written as \xNN, and a last
+ * line without its end is followed by a line that says so.
+ */
 export interface Hunk {
   /** The line of the merged file at which it begins. */
   readonly line: number
@@ -61,30 +65,71 @@ export function openingOf({ line, target, base, story }: Hunk, charsMax: number)
   return { line, ...sides, cut: true }
 }
 
-/** Reads the hunks out of a file that was merged with markers of that length, base included. */
-export function readHunks(merged: string, markerChars: number): readonly Hunk[] {
+/** For each side of a hunk. */
+type Sides<T> = Record<'target' | 'base' | 'story', T>
+
+/**
+ * Reads the hunks out of a file that was merged with markers of that length, base included, each
+ * character for one byte. `isOpen` says of each side whether its file ends without a line end, which
+ * git adds before a marker.
+ */
+export function readHunks(
+  merged: string,
+  markerChars: number,
+  isOpen: Sides<boolean>,
+): readonly Hunk[] {
   const marker = (char: string) => char.repeat(markerChars)
   const hunks: Hunk[] = []
-  const sides: { target: string[]; base: string[]; story: string[] } = emptySides()
+  let sides = emptySides()
   let side: keyof typeof sides | undefined
   let startLine = 0
-  for (const [i, line] of merged.split('\n').entries()) {
+  const lines = merged.split('\n')
+  for (const [i, line] of lines.entries()) {
     if (line.startsWith(marker('<'))) {
-      Object.assign(sides, emptySides())
+      sides = emptySides()
       side = 'target'
       startLine = i + 1
     } else if (line.startsWith(marker('|'))) side = 'base'
     else if (line.startsWith(marker('='))) side = 'story'
     else if (line.startsWith(marker('>'))) {
-      const text = (lines: readonly string[]) => lines.map((one) => `${one}\n`).join('')
-      const { target, base, story } = sides
-      hunks.push({ line: startLine, target: text(target), base: text(base), story: text(story) })
+      // Only after the last line, which ends with its marker, there is nothing more.
+      const isLast = i + 2 >= lines.length
+      hunks.push({ line: startLine, ...showSides(sides, isLast ? isOpen : NONE_OPEN) })
       side = undefined
     } else if (side !== undefined) sides[side].push(line)
   }
   return hunks
 }
 
-function emptySides() {
-  return { target: [] as string[], base: [] as string[], story: [] as string[] }
+const NONE_OPEN: Sides<boolean> = { target: false, base: false, story: false }
+const NO_LINE_END = '\\ No newline at end of file\n'
+
+function emptySides(): Sides<string[]> {
+  return { target: [], base: [], story: [] }
+}
+
+/** The sides of a hunk as people read them: two that differ also look so. */
+function showSides(sides: Sides<readonly string[]>, isOpen: Sides<boolean>): Sides<string> {
+  const bytes = (side: keyof typeof sides) => sides[side].map((line) => `${line}\n`).join('')
+  const withoutReturns = (text: string) => text.replaceAll('\r', '')
+  const [target, story] = [bytes('target'), bytes('story')]
+  const differByReturns = target !== story && withoutReturns(target) === withoutReturns(story)
+  const show = (side: keyof typeof sides) => {
+    const text = readableText(bytes(side))
+    const end = isOpen[side] && sides[side].length > 0 ? NO_LINE_END : ''
+    return (differByReturns ? text.replaceAll('\r', '\\r') : text) + end
+  }
+  return { target: show('target'), base: show('base'), story: show('story') }
+}
+
+const BEYOND_ASCII =
+  /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g
+
+/** Text out of bytes; each that is none is written as a number. */
+function readableText(bytes: string): string {
+  return bytes.replace(BEYOND_ASCII, (found) => {
+    const char = Buffer.from(found, 'latin1')
+    if (isUtf8(char)) return char.toString()
+    return [...char].map((byte) => `\\x${byte.toString(16)}`).join('')
+  })
 }

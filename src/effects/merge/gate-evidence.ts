@@ -33,7 +33,8 @@ type Settings = JsonObject | undefined
 
 /**
  * Holds the tests of a merged tree against those of the commit that it was merged onto: as its own
- * gate found them, else by what its commands start. No test is run for it.
+ * gate found them, else by what its commands start and whether there are tests for it. No test is
+ * run for that.
  */
 export async function holdAgainstTarget(
   ground: Ground,
@@ -78,7 +79,7 @@ export async function keepEvidence(
     await writeFile(`${file}.draft`, JSON.stringify(record))
     await rename(`${file}.draft`, file)
   } catch {
-    // The merge is done. Without the record, the next gate reads what the commands start.
+    // The merge is done. Without the record, the next gate looks at the files of the target.
   }
 }
 

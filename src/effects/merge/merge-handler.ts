@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../agents/values.ts'
-import type {
-  Attempt,
-  AttemptError,
-  Effect,
-  EffectContext,
-  EffectHandler,
+import {
+  type Attempt,
+  type AttemptError,
+  DEFAULT_POLICY,
+  type Effect,
+  type EffectContext,
+  type EffectHandler,
 } from '../../runtime/effect-handler.ts'
 import { readFields } from '../effect-input.ts'
 import type { Forge } from '../forge/forge.ts'
@@ -17,7 +18,7 @@ import type { RunTestsValue } from '../testing/run-tests-handler.ts'
 import { Turns } from '../turns.ts'
 import { inFreshClone } from './gate.ts'
 import { holdAgainstTarget, keepEvidence } from './gate-evidence.ts'
-import { type MergeOutcome, mergeStory } from './merge-story.ts'
+import { CHECKS_WAIT_MS_MAX, type MergeOutcome, mergeStory } from './merge-story.ts'
 
 export interface MergeHandlerParts {
   readonly git: Git
@@ -29,7 +30,11 @@ export interface MergeHandlerParts {
   readonly secrets: readonly string[]
 }
 
-const TIMEOUT_MS = 3_600_000
+/** What git and the forge may take beside the tests and the wait for the forge's own checks. */
+const OWN_MS_MAX = 1_800_000
+
+/** Before the merge, on the target for comparison, and after it where the target had moved. */
+const TEST_RUNS_MAX = 3
 
 /**
  * Carries out `merge`: { run, story, target, head, title, body, number, atMs }, and `tests`, the
@@ -37,8 +42,10 @@ const TIMEOUT_MS = 3_600_000
  */
 export function mergeHandler(parts: MergeHandlerParts): EffectHandler {
   const turns = new Turns()
+  const testsMs = parts.tests.policy?.timeoutMs ?? DEFAULT_POLICY.timeoutMs
+  const timeoutMs = TEST_RUNS_MAX * testsMs + CHECKS_WAIT_MS_MAX + OWN_MS_MAX
   return {
-    policy: { timeoutMs: TIMEOUT_MS, attemptsMax: 3, outputBytesMax: 131_072 },
+    policy: { timeoutMs, attemptsMax: 3, outputBytesMax: 131_072 },
     ...(parts.forge.kind === 'local' ? {} : { serviceOf: () => FORGE_SERVICE }),
     run: async (effect, context) => {
       const attempt = await turns.take(['merge'], () => merge(parts, effect, context))

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Checks, Forge, ForgeError } from '../forge/forge.ts'
+import type { Checks, Forge, ForgeError, PullRequest } from '../forge/forge.ts'
 import { readDeliveries } from '../forge/merged-commit.ts'
+import { fitMessage } from '../git/commit-message.ts'
 import type { Git } from '../git/git.ts'
 import { isAncestor } from '../git/objects.ts'
 import type { Repositories } from '../git/repositories.ts'
@@ -8,7 +9,7 @@ import { guardGit } from '../guards/git-guard.ts'
 import { redact } from '../guards/redaction.ts'
 import { type Owner, placeOf } from '../workspace/place.ts'
 import { type Conflict, type FurtherConflicts, nameOf } from './conflict.ts'
-import { reportConflicts } from './conflict-report.ts'
+import { fit, reportConflicts } from './conflict-report.ts'
 import { type MergedTree, mergeTrees } from './merge-tree.ts'
 import {
   forgetUnsettled,
@@ -17,8 +18,6 @@ import {
   judge,
   keepUnsettled,
   openConflictOf,
-  readUnsettled,
-  unsettledRef,
 } from './unsettled.ts'
 
 export interface StoryMerge {
@@ -92,7 +91,7 @@ const ROUNDS_MAX = 5
 
 /** How often checks that do not show yet are looked for. */
 const GRACE_LOOK_MS = 2_000
-const CHECKS_WAIT_MS_MAX = 2_700_000
+export const CHECKS_WAIT_MS_MAX = 2_700_000
 
 /**
  * Merges exactly the reviewed commit onto the target, after the gate has passed on the result. May
@@ -107,7 +106,9 @@ export async function mergeStory<Gate>(
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const target = await parts.forge.readTarget(merge.target, signal)
     if (!target.ok) return { kind: 'forge_failed', error: target.error }
-    const outcome = await mergeOnto(parts, merge, target.value, signal)
+    const pull = await parts.forge.readPullRequest(merge.number, signal)
+    if (!pull.ok) return { kind: 'forge_failed', error: pull.error }
+    const outcome = await mergeOnto(parts, merge, target.value, pull.value, signal)
     if (outcome !== 'moved') return outcome
   }
   const message = `${merge.target} moved ${ROUNDS_MAX} times while it was merged onto`
@@ -118,17 +119,17 @@ async function mergeOnto<Gate>(
   parts: MergeParts<Gate>,
   merge: StoryMerge,
   onto: string,
+  pull: PullRequest,
   signal: AbortSignal,
 ): Promise<MergeOutcome<Gate> | 'moved'> {
   const { git, repositories } = parts
   const { mirror, work } = repositories
-  const [deliveries, merged, [treeBefore, record]] = await Promise.all([
+  const [deliveries, merged, judged, [treeBefore]] = await Promise.all([
     readDeliveries(git, work, onto, merge.head),
     mergeTrees(git, work, onto, merge.head),
-    git.find(work, [`${onto}^{tree}`, unsettledRef(merge.owner)]),
+    judge(git, work, onto, merge),
+    git.find(work, [`${onto}^{tree}`]),
   ])
-  const against = await readUnsettled(git, work, record, merge)
-  const judged = await judge(git, work, against, merge.head)
   const finish = (commit: string, gate: Gate | null) =>
     finishLanding(parts, merge, { commit, gate, judged }, signal)
   const earlier = deliveries.find(({ head }) => head === merge.head)
@@ -136,6 +137,7 @@ async function mergeOnto<Gate>(
   const { run, story } = merge.owner
   const other = deliveries.find((delivery) => delivery.run === run && delivery.story === story)
   if (other !== undefined) return retire(parts, merge, other, signal)
+  if (pull.state !== 'open') return takeOver(parts, merge, pull, finish, signal)
   if (merged.found.length + judged.left.length > 0) return refer(parts, merge, onto, merged, judged)
   if (merged.tree === treeBefore) {
     const isThere = await isAncestor(git, work, merge.head, onto)
@@ -172,6 +174,29 @@ async function refer<Gate>(
 }
 
 /**
+ * What a person did to the pull request stands, whatever the trees say. What they merged is tested
+ * as it is on the target now; what they closed is theirs to open again.
+ */
+async function takeOver<Gate>(
+  parts: MergeParts<Gate>,
+  merge: StoryMerge,
+  { number, state, head, mergeCommit }: PullRequest,
+  finish: (commit: string, gate: null) => Promise<MergeOutcome<Gate> | 'moved'>,
+  signal: AbortSignal,
+): Promise<MergeOutcome<Gate> | 'moved'> {
+  if (state !== 'merged' || mergeCommit === null) {
+    const reason = `somebody closed pull request ${number} without merging it; open it again there, and have the story tried again`
+    return { kind: 'refused', reason }
+  }
+  if (head !== merge.head) return retire(parts, merge, { commit: mergeCommit, head }, signal)
+  const outcome = await finish(mergeCommit, null)
+  // The gate had not seen this tree when it became the target.
+  return outcome !== 'moved' && outcome.kind === 'merged'
+    ? { ...outcome, asTested: false }
+    : outcome
+}
+
+/**
  * A story is merged once. A head that stands on that merge was made in the knowledge of it and is a
  * further delivery; one that parted from the target before it is left out, and its branch goes.
  */
@@ -200,7 +225,7 @@ async function finishLanding<Gate>(
   const landed = await land(parts, merge, commit, signal)
   if (landed === 'moved' || landed.kind !== 'landed') return landed
   const { mirror, work } = parts.repositories
-  const asLeft = judged.decided.map((path) => redact(nameOf(path), parts.secrets))
+  const asLeft = nameLeft(judged, parts.secrets)
   const outcome = { ...landed, kind: 'merged' as const, ...(asLeft.length > 0 && { asLeft }) }
   await forgetUnsettled(parts.git, work, merge.owner)
   if (outcome.asTested && gate !== null) return { ...outcome, gate }
@@ -208,6 +233,16 @@ async function finishLanding<Gate>(
   await bring(parts.git, work, mirror, outcome.commit)
   const tested = await parts.gate(outcome.commit, signal)
   return { ...outcome, gate: tested.gate }
+}
+
+/** What of the files that were left as git had them fits an outcome, beside what the gate said. */
+const AS_LEFT_BYTES_MAX = 20_000
+
+function nameLeft({ decided }: Judged, secrets: readonly string[] = []): readonly string[] {
+  const names = decided.map((path) => redact(nameOf(path), secrets))
+  const fitting = fit(names, AS_LEFT_BYTES_MAX)
+  const others = names.length - fitting.length
+  return others === 0 ? names : [...fitting, `and ${others} more, whose names do not fit here`]
 }
 
 /**
@@ -299,13 +334,12 @@ async function commitTree<Gate>(
     `Slipway-Head: ${head}`,
   ]
   // A text that carries trailers of its own would prove something about another story.
-  const words = redact(body, secrets)
+  const words = redact(fitMessage(body), secrets)
     .replace(/^\s*(?=slipway-\w+\s*:)/gim, '> ')
     .trim()
-  const subject = oneLine(redact(title, secrets))
+  const subject = oneLine(redact(fitMessage(title), secrets))
   const message = [subject, '', ...(words === '' ? [] : [words, '']), ...trailers]
-  // Git takes no message with one in it, whoever wrote it.
-  const stdin = `${message.join('\n').replaceAll('\0', '')}\n`
+  const stdin = `${message.join('\n')}\n`
   // Without the sign, git takes a small number for a date of another form.
   const date = `@${Math.floor(atMs / 1000)} +0000`
   const env = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date }

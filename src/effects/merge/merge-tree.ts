@@ -9,6 +9,13 @@ export interface MergedTree {
   readonly found: readonly Found[]
 }
 
+const CONFIG = [
+  'merge.conflictStyle=diff3',
+  'merge.directoryRenames=conflict',
+  // The base is labelled with its full id, as the sides are: by that a mark is known as ours.
+  'core.abbrev=40',
+].flatMap((setting) => ['-c', setting])
+
 /**
  * Merges in memory: no file is touched, no driver runs, no attribute decides anything. What both
  * sides changed is a conflict and is never settled here.
@@ -19,9 +26,8 @@ export async function mergeTrees(
   target: string,
   story: string,
 ): Promise<MergedTree> {
-  const config = ['-c', 'merge.conflictStyle=diff3', '-c', 'merge.directoryRenames=conflict']
   const flags = ['merge-tree', '--write-tree', '--messages', '-z', target, story]
-  const answer = await git.run([...config, ...flags], { repository: work, accept: [0, 1] })
+  const answer = await git.run([...CONFIG, ...flags], { repository: work, accept: [0, 1] })
   // Names need not be text, so that each character is one byte until somebody reads it.
   const fields = answer.stdout.toString('latin1').split('\0')
   const tree = fields[0] as string
@@ -81,7 +87,8 @@ function isConflict({ kind }: Message): boolean {
 function describeFiles(stages: StagesByPath, messages: readonly Message[]): readonly Found[] {
   return [...stages].map(([path, found]) => {
     const about = messages.find((message) => message.paths.includes(path) && isConflict(message))
-    return { path, kind: about?.kind, message: about?.text ?? '', stages: found }
+    const together = about?.paths.filter((one) => stages.has(one)) ?? [path]
+    return { path, kind: about?.kind, message: about?.text ?? '', stages: found, together }
   })
 }
 
@@ -94,6 +101,7 @@ function describeOthers(stages: StagesByPath, messages: readonly Message[]): rea
       kind,
       message: text,
       stages: new Map(),
+      together: paths.slice(0, 1),
     }))
 }
 
@@ -127,7 +135,8 @@ async function findCarried(git: Git, work: string, merge: Merge): Promise<readon
   const names = sources.map(readable).join(', ')
   const message = `${names || 'Another file'}: one side deleted it and the other changed it. Git put the change in here, because this is alike; nobody said that it is the same file.`
   const paths = places.length > 0 ? places : sources
-  return paths.map((path) => ({ path, kind: 'CONFLICT (likeness)', message, stages: new Map() }))
+  const kind = 'CONFLICT (likeness)'
+  return paths.map((path) => ({ path, kind, message, stages: new Map(), together: [path] }))
 }
 
 /** A file that was merged and has its name on one side only has come there by a rename. */

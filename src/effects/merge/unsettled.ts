@@ -1,33 +1,44 @@
-import type { Git } from '../git/git.ts'
-import { changeRefs } from '../git/repositories.ts'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { hasRef, removeNonsense } from '../git/damage.ts'
+import { type Git, GitError } from '../git/git.ts'
+import { changeRefs } from '../git/refs.ts'
 import type { BytePath } from '../workspace/byte-path.ts'
 import { type Owner, placeOf } from '../workspace/place.ts'
 import type { Found } from './conflict-report.ts'
-import { hasMarks, hasSeparator } from './marks.ts'
-import { blobOf, type Entry, readBlobs, readEntries } from './tree-files.ts'
+import { findMarked, findSeparated } from './marks.ts'
+import { blobOf, type Entry, readChangedFiles, readEntries } from './tree-files.ts'
+
+const openConflictShape = z.object({
+  path: z.string(),
+  /** Told a second time, after it had been handed in as git had left it. */
+  isTold: z.boolean(),
+  stages: z.array(z.tuple([z.number(), z.string()])).readonly(),
+  /** The files of one conflict: to touch one of them settles it. */
+  together: z.array(z.string()).readonly(),
+})
 
 /** A conflict that a story's coder was told of, and has to settle. */
-interface OpenConflict {
-  readonly path: BytePath
-  /** Told a second time, after it had been handed in as git had left it. */
-  readonly isTold: boolean
-  readonly stages: readonly (readonly [number, Entry])[]
-}
+type OpenConflict = Readonly<z.infer<typeof openConflictShape>>
+
+/** What stands for a record that was there and could not be read. */
+const LOST = 'lost'
+
+const unsettledShape = z.object({
+  /** The commit whose files the coder was given. */
+  content: z.string(),
+  conflicts: z.array(openConflictShape).readonly(),
+  /** What was handed in twice as git had left it, and so is the coder's decision. */
+  decided: z.array(z.string()).readonly(),
+  /** The merge that came to this: tried again, it is held against what was there before. */
+  head: z.string(),
+  atMs: z.number(),
+  before: z.string().nullable(),
+})
 
 /** What the next hand-in of a story is held against. */
-export interface Unsettled {
-  /** The commit that says this. */
-  readonly record: string
-  /** The commit whose files the coder was given. */
-  readonly content: string
-  readonly conflicts: readonly OpenConflict[]
-  /** What was handed in twice as git had left it, and so is the coder's decision. */
-  readonly decided: readonly BytePath[]
-  /** The merge that came to this: tried again, it is held against what was there before. */
-  readonly head: string
-  readonly atMs: number
-  readonly before: string | null
-}
+type Unsettled = Readonly<z.infer<typeof unsettledShape>>
 
 /** Which merge it is: the same head may be handed in twice. */
 interface Asked {
@@ -42,18 +53,38 @@ export function unsettledRef({ run, story }: Owner): string {
   return `refs/slipway/unsettled/${run}/${story}`
 }
 
-/** What a merge is held against, given the commit that the ref is at. */
-export async function readUnsettled(
-  git: Git,
-  work: string,
-  record: string | null | undefined,
-  asked: Asked,
-): Promise<Unsettled | undefined> {
-  if (record === null || record === undefined) return undefined
-  const { text } = await git.run(['cat-file', 'commit', record], { repository: work })
-  const said = JSON.parse(text.slice(text.indexOf('\n\n')))
-  const isOwn = said.head === asked.head && said.atMs === asked.atMs
-  return isOwn ? readUnsettled(git, work, said.before, asked) : { ...said, record }
+/** The name of a record, and what it says; nothing where there is none, or it is lost. */
+interface Kept {
+  readonly record: string | null
+  readonly said?: Unsettled
+}
+
+/** What a merge is held against. */
+async function readUnsettled(git: Git, work: string, asked: Asked): Promise<Kept> {
+  const ref = unsettledRef(asked.owner)
+  const [at] = await git.find(work, [ref])
+  let record = at ?? ((await hasRef(work, ref)) ? LOST : null)
+  while (record !== null && record !== LOST) {
+    const said = await readRecord(git, work, record)
+    if (said === undefined) return { record: LOST }
+    if (said.head !== asked.head || said.atMs !== asked.atMs) return { record, said }
+    record = said.before
+  }
+  return { record }
+}
+
+/** What a commit says; undefined when it cannot be read, or says nothing of the kind. */
+async function readRecord(git: Git, work: string, record: string): Promise<Unsettled | undefined> {
+  try {
+    const { text } = await git.run(['cat-file', 'commit', record], { repository: work })
+    return unsettledShape.parse(JSON.parse(text.slice(text.indexOf('\n\n'))))
+  } catch (error) {
+    const isEnded = error instanceof GitError && error.exitCode === null
+    const isDamage =
+      error instanceof GitError || error instanceof SyntaxError || error instanceof z.ZodError
+    if (isDamage && !isEnded) return undefined
+    throw error
+  }
 }
 
 /** Remembers conflicts before anybody is told of them, so that a crash makes none of them good. */
@@ -63,22 +94,31 @@ export async function keepUnsettled(
   { owner, head, atMs }: Asked,
   content: string,
   conflicts: readonly OpenConflict[],
-  { decided, against }: Pick<Judged, 'decided' | 'against'>,
+  { decided, before }: Pick<Judged, 'decided' | 'before'>,
 ): Promise<void> {
-  const before = against?.record ?? null
   const said = { content, conflicts, decided, head, atMs, before }
-  const parents = before === null ? [content] : [content, before]
+  const parents = before === null || before === LOST ? [content] : [content, before]
   const args = ['commit-tree', `${content}^{tree}`, ...parents.flatMap((id) => ['-p', id])]
-  const stdin = JSON.stringify(said satisfies Omit<Unsettled, 'record'>)
+  const stdin = JSON.stringify(said satisfies Unsettled)
   const { text: to } = await git.run([...args, '-F', '-'], { repository: work, stdin })
-  await changeRefs(git, work, [{ ref: unsettledRef(owner), to }])
+  const ref = unsettledRef(owner)
+  if (before === LOST) await overwriteRef(work, ref, to)
+  else await changeRefs(git, work, [{ ref, to }])
+}
+
+/** Git would not write over what it cannot read, and without either the loss would be forgotten. */
+async function overwriteRef(work: string, ref: string, to: string): Promise<void> {
+  const draft = join(work, 'unsettled+new')
+  await writeFile(draft, `${to}\n`, { flush: true })
+  await mkdir(dirname(join(work, ref)), { recursive: true })
+  await rename(draft, join(work, ref))
 }
 
 /** Forgets what was unsettled: the story is merged, or begins anew. */
 export async function forgetUnsettled(git: Git, work: string, owner: Owner): Promise<void> {
   const ref = unsettledRef(owner)
-  const [record] = await git.find(work, [ref])
-  if (record !== undefined) await changeRefs(git, work, [{ ref, to: null }])
+  await removeNonsense(work, ref)
+  if (await hasRef(work, ref)) await changeRefs(git, work, [{ ref, to: null }])
 }
 
 /** What has become of a story's conflicts in what was handed in. */
@@ -86,7 +126,8 @@ export interface Judged {
   readonly left: readonly Left[]
   /** Left as git had them, by a coder who had been asked about it. */
   readonly decided: readonly BytePath[]
-  readonly against: Unsettled | undefined
+  /** The record that it was held against. */
+  readonly before: string | null
 }
 
 interface Left {
@@ -95,49 +136,80 @@ interface Left {
 }
 
 /**
- * Looks whether each conflict was settled. Marks in a file never are. A file that is as git had left
- * it is asked about once; handed in like that again, it is what the coder decided.
+ * Looks whether each conflict was settled. Marks of a merge never are, in whatever file and whether
+ * or not a record tells of it. A file that is as git had left it is asked about once; handed in like
+ * that again, it is what the coder decided. So is everything where the record was lost.
  */
-export async function judge(
-  git: Git,
-  work: string,
-  against: Unsettled | undefined,
-  head: string,
-): Promise<Judged> {
-  if (against === undefined) return { left: [], decided: [], against }
+export async function judge(git: Git, work: string, onto: string, asked: Asked): Promise<Judged> {
+  const { head } = asked
+  const [{ record: before, said }, marked] = await Promise.all([
+    readUnsettled(git, work, asked),
+    findMarked(git, work, onto, head),
+  ])
+  if (before === LOST) {
+    const changed = await readChangedFiles(git, work, { onto, head })
+    const left = changed.map(({ path }) => leftAt(path, marked.has(path) ? MARKED : UNKNOWN))
+    return { left, decided: [], before }
+  }
+  const conflicts = said?.conflicts ?? []
+  const known = new Set(conflicts.map(({ path }) => path))
+  const elsewhere = [...marked].filter((path) => !known.has(path))
+  const left = elsewhere.map((path) => leftAt(path, MARKED))
+  if (said === undefined) return { left, decided: [], before }
   const [given, handedIn] = await Promise.all([
-    readEntries(git, work, against.content),
+    readEntries(git, work, said.content),
     readEntries(git, work, head),
   ])
-  const texts = new Map<string, string>()
-  const blobs = against.conflicts.flatMap(({ path }) =>
-    [given, handedIn].flatMap((entries) => blobOf(entries.get(path)) ?? []),
-  )
-  await readBlobs(git, work, [...new Set(blobs)], (blob, text) => texts.set(blob, text))
-  const textOf = (entry: Entry | undefined) => texts.get(blobOf(entry) ?? '') ?? ''
-  const left: Left[] = []
-  const decided = [...against.decided]
-  for (const conflict of against.conflicts) {
-    const { path, isTold } = conflict
-    const text = textOf(handedIn.get(path))
-    const isUntouched = isSameAt(path, given, handedIn)
-    if (hasMarks(text)) left.push({ conflict, message: MARKED })
-    else if (isUntouched && isTold) decided.push(path)
-    else if (isUntouched) left.push({ conflict, message: untouched(conflict, handedIn) })
-    else if (hasSeparator(text, textOf(given.get(path)))) {
-      left.push({ conflict, message: SEPARATED })
-    }
+  const decided = new Set(said.decided)
+  const touched: OpenConflict[] = []
+  for (const conflict of conflicts) {
+    const { path, isTold, together } = conflict
+    const isUntouched = [path, ...together].every((one) => isSameAt(one, given, handedIn))
+    if (marked.has(path)) left.push({ conflict, message: MARKED })
+    else if (!isUntouched) touched.push(conflict)
+    else if (isTold) decided.add(path)
+    else left.push({ conflict, message: untouched(conflict, handedIn) })
   }
-  return { left, decided: [...new Set(decided)], against }
+  left.push(...(await findHalfSettled(git, work, touched, given, handedIn)))
+  return { left, decided: [...decided], before }
+}
+
+/** Files in which a line between two sides may have been left. */
+async function findHalfSettled(
+  git: Git,
+  work: string,
+  touched: readonly OpenConflict[],
+  given: ReadonlyMap<BytePath, Entry>,
+  handedIn: ReadonlyMap<BytePath, Entry>,
+): Promise<readonly Left[]> {
+  const settled = touched.flatMap((conflict) => {
+    const blob = blobOf(handedIn.get(conflict.path))
+    const sides = conflict.stages.flatMap(([stage, entry]) =>
+      stage === 1 ? [] : (blobOf(entry) ?? []),
+    )
+    const origin = sides.length > 0 ? sides : [blobOf(given.get(conflict.path)) ?? []].flat()
+    return blob === undefined ? [] : [{ conflict, blob, sides: origin }]
+  })
+  const separated = await findSeparated(git, work, settled)
+  return settled
+    .filter((one) => separated.has(one))
+    .map(({ conflict }) => ({ conflict, message: SEPARATED }))
+}
+
+function leftAt(path: BytePath, message: string): Left {
+  return { conflict: { path, isTold: false, stages: [], together: [path] }, message }
 }
 
 const MARKED = 'It was handed in with the marks of the conflict in it.'
 const SEPARATED =
-  'It was handed in with a line of equals signs that had stood between the two sides. If that is meant to be there, hand it in once more.'
+  'It was handed in with a line that may have stood between the two sides of the conflict. If that is meant to be there, hand it in once more.'
+const UNKNOWN =
+  'What was in conflict is not known any more, since the record of it is damaged, and this file is among those that were handed in. See that nothing of either side is lost in it, and hand it in once more.'
 
 function untouched({ path, stages }: OpenConflict, handedIn: ReadonlyMap<BytePath, Entry>): string {
   const sides = new Map(stages)
-  const isSide = (stage: number) => stages.length > 0 && sides.get(stage) === handedIn.get(path)
+  // Of a file that git has under one stage alone, it put both sides into one, or only moved it.
+  const isSide = (stage: number) => stages.length > 1 && sides.get(stage) === handedIn.get(path)
   const [whose, other] = isSide(2) ? ['the target', 'the story'] : ['the story', 'the target']
   const state =
     isSide(2) || isSide(3) ? `: as ${whose} has it, and what ${other} did to it is left out` : ''
@@ -157,12 +229,12 @@ function isSameAt(
 }
 
 /** A conflict that was just found, as it is remembered. */
-export function openConflictOf({ path, stages }: Found): OpenConflict {
-  return { path, isTold: false, stages: [...stages] }
+export function openConflictOf({ path, stages, together }: Found): OpenConflict {
+  return { path, isTold: false, stages: [...stages], together }
 }
 
 /** A conflict that was not settled, as it is told. */
 export function foundOf({ conflict, message }: Left): Found {
-  const { path, stages } = conflict
-  return { path, kind: 'CONFLICT (unsettled)', message, stages: new Map(stages) }
+  const { path, stages, together } = conflict
+  return { path, kind: 'CONFLICT (unsettled)', message, stages: new Map(stages), together }
 }

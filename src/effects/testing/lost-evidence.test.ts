@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { writeFiles } from '../../../test/git/world.ts'
 import { holdAgainst, provenByReading, provenIn } from './lost-evidence.ts'
 import type { CommandResult, Evidence, TestResult } from './test-result.ts'
 
@@ -74,7 +75,9 @@ describe('a run, held against the one before', () => {
     if (culprit === null) expect(held).toBe(after)
     else {
       expect(held).toMatchObject({ verdict: 'no_tests', code: 'evidence_lost' })
-      expect(held.message).toMatch(new RegExp(`^${culprit}: on the target a report says`))
+      expect(held.message).toMatch(
+        new RegExp(`^${culprit}: the target has tests that are reported`),
+      )
       expect(held.fingerprint).toMatch(/^[0-9a-f]{32}$/)
       const blamed = held.commands.filter(({ code }) => code === 'evidence_lost')
       expect(blamed.map(({ argv }) => argv.join(' '))).toEqual([culprit])
@@ -93,7 +96,7 @@ describe('a run, held against the one before', () => {
   })
 })
 
-describe('what has to report, by reading alone', () => {
+describe('what would report, by reading alone', () => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'slipway-proven-'))
@@ -101,11 +104,22 @@ describe('what has to report, by reading alone', () => {
   afterEach(() => rmSync(folder, { recursive: true }))
 
   test.each([
-    ['node --test', [{ argv: NPM, cwd: null }]],
-    ['npm run build', []],
-  ])('a script %s', async (script, proven) => {
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { test: script } }))
+    ['node --test', { 'a.test.js': 'work()\n' }, [{ argv: NPM, cwd: null }]],
+    ['node --test', { 'a.test.js': '// later\n' }, []],
+    ['node --test', {}, []],
+    ['npm run build', { 'a.test.js': 'work()\n' }, []],
+  ])('a script %s beside %o', async (script, files, proven) => {
+    const manifest = JSON.stringify({ scripts: { test: script } })
+    writeFiles(folder, { 'package.json': manifest, ...files })
     expect(await provenByReading(folder, undefined)).toEqual(proven)
     expect(await provenByReading(folder, [{ argv: NPM }, { argv: CHECK }])).toEqual(proven)
+  })
+
+  test('tests of another folder are none of a command', async () => {
+    const manifest = JSON.stringify({ scripts: { test: 'jest' } })
+    writeFiles(folder, { 'a/package.json': manifest, 'b/package.json': manifest })
+    writeFiles(folder, { 'b/sum.test.js': 'work()\n' })
+    const commands = ['a', 'b'].map((cwd) => ({ argv: NPM, cwd }))
+    expect(await provenByReading(folder, commands)).toEqual([{ argv: NPM, cwd: 'b' }])
   })
 })

@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { detectTestCommands } from './detect-test-commands.ts'
 import { fingerprintOf } from './failure-fingerprint.ts'
 import { tailOf } from './plain-text.ts'
 import { readCommands } from './read-commands.ts'
+import { hasTests } from './test-presence.ts'
 import { type CommandResult, TEST_CODES, type TestResult } from './test-result.ts'
 
 /** A test command that shows by more than its exit code that tests are executed. */
@@ -17,7 +19,11 @@ export function provenIn({ commands }: TestResult): readonly ProvenCommand[] {
   return commands.filter(isProven).map(({ argv, cwd }) => ({ argv, cwd }))
 }
 
-/** The commands of a workspace that have to show it, by what they start. Executes nothing. */
+/**
+ * The commands of a workspace that would show it: what they start has to report, and where they
+ * start it there seem to be tests. A runner without any has shown nothing, so that whoever brings
+ * the first tests may choose how they are run. Executes nothing.
+ */
 export async function provenByReading(
   workspace: string,
   given: Parameters<typeof readCommands>[1] | undefined,
@@ -25,9 +31,12 @@ export async function provenByReading(
   const commands = given
     ? await readCommands(workspace, given)
     : (await detectTestCommands(workspace)).commands
-  return commands
-    .filter(({ reports }) => reports !== undefined)
-    .map(({ argv, cwd = null }) => ({ argv, cwd }))
+  const proven: ProvenCommand[] = []
+  for (const { argv, cwd = null, reports } of commands) {
+    const reporting = reports !== undefined && (await hasTests(join(workspace, cwd ?? '.')))
+    if (reporting) proven.push({ argv, cwd })
+  }
+  return proven
 }
 
 /** Whether any command of a run passed by its exit code alone. */

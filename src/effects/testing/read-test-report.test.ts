@@ -10,11 +10,13 @@ const CAPTURED = join(import.meta.dirname, '../../../test/testing/captured')
 const read = (
   text: string,
   more: { argv?: string[]; exitCode?: number; complete?: boolean } = {},
-) => readTestReport({ text, complete: true, argv: [], exitCode: 0, files: FILES, ...more })
+) =>
+  readTestReport({ text, complete: true, argv: [], exitCode: 0, emptyFiles: EMPTY_FILES, ...more })
 
-// The files of the repositories, those that only have the name of a suite among them.
+// The files of the repositories that hold nothing, those that only have the name of a suite among
+// them.
 const EMPTY = ['test/empty.test.js', 'my dir/a.test.js', 'my dir/a b.test.mjs', 'check#1.cjs.txt']
-const FILES = new Set([
+const EMPTY_FILES = new Set([
   ...EMPTY.flatMap((name) => [name, `/tmp/repo/${name}`]),
   'lexer.ts',
   'tree.ts',
@@ -241,6 +243,15 @@ describe('what runners printed', () => {
       ])
     },
   )
+
+  const names = readdirSync(CAPTURED).filter((file) => file.includes('file-names'))
+  test.each(names)('%s: a file that does something is a test', (file) => {
+    const text = captured(file.replace(/\.txt$/, ''))
+    const output = { text, complete: true, argv: [], exitCode: 0 }
+    expect(readTestReport(output).counts).toMatchObject({ executed: 8, passed: 8 })
+    const emptyFiles = new Set(['check#1.cjs.txt', '/tmp/repo/check#1.cjs.txt'])
+    expect(readTestReport({ ...output, emptyFiles }).counts?.executed).toBe(7)
+  })
 
   test('is all looked at', () => {
     const names = [...Object.keys(COUNTED), ...Object.keys(REPORTED), ...UNKNOWN]

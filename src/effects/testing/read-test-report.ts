@@ -79,8 +79,8 @@ export interface TestReport {
 }
 
 /**
- * Names in the output of which a reader has to know whether they are those of files, before it can
- * be read. Never throws.
+ * Names in the output of which a reader has to know whether they are those of files that do nothing,
+ * before it can be read. Never throws.
  */
 export function namesToLookUp(text: string): readonly string[] {
   const lines = linesOf(text)
@@ -97,12 +97,13 @@ export function readTestReport(output: {
   readonly exitCode: number | null
   /** Whether the runner is known to print a dot for each test, and no summary. */
   readonly dots?: boolean
-  /** Which of the names to look up are those of files. */
-  readonly files?: ReadonlySet<string>
+  /** Which of the names to look up are those of files that do nothing. */
+  readonly emptyFiles?: ReadonlySet<string>
 }): TestReport {
   const lines = linesOf(output.text)
   const text = lines.join('\n')
-  const printed: Printed = { lines, complete: output.complete, files: output.files ?? new Set() }
+  const { complete, emptyFiles = new Set() } = output
+  const printed: Printed = { lines, complete, emptyFiles }
   const readers = output.dots === true ? [...READERS, nodeDots] : READERS
   const reports = readers
     .filter(({ sign, unless }) => sign.test(text) && !unless?.test(text))

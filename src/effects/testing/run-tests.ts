@@ -1,11 +1,11 @@
 import { redact } from '../guards/redaction.ts'
 import type { Ended } from '../process/command.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import { findEmptyFiles } from './empty-files.ts'
 import { type Failure, fingerprintOf } from './failure-fingerprint.ts'
 import { plainText, tailOf } from './plain-text.ts'
 import { namesToLookUp, readTestReport, type TestReport } from './read-test-report.ts'
 import { sumCounts } from './reports/report.ts'
-import { findTestFiles } from './test-files.ts'
 import {
   type CommandResult,
   type Evidence,
@@ -87,8 +87,8 @@ async function runCommand(run: TestRun, command: TestCommand, leftMs: number): P
   const text = streams.map(clean).join('\n')
   const { argv } = command
   const complete = ended.droppedBytes === 0
-  const files = await findTestFiles(run.workspace, command.cwd ?? '.', namesToLookUp(text))
-  const printed = { text, complete, argv, exitCode: ended.exitCode, files }
+  const emptyFiles = await findEmptyFiles(run.workspace, command.cwd ?? '.', namesToLookUp(text))
+  const printed = { text, complete, argv, exitCode: ended.exitCode, emptyFiles }
   const report = readTestReport({ ...printed, dots: command.reports === 'dots' })
   const evidence = evidenceOf(ended, report)
   const needsReport = run.requireReport === true || command.reports !== undefined

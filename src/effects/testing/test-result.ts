@@ -42,7 +42,7 @@ export const TEST_CODES = {
   nothing_reported: ['no_tests', 'nothing in the output says that a test was executed'],
   evidence_lost: [
     'no_tests',
-    'on the target a report says that tests were executed, and here the exit code alone; keep a command whose report can be read',
+    'the target has tests that are reported, and here the exit code alone says that any were executed; keep a command whose report can be read',
   ],
   command_missing: ['not_started', 'the command, or a program that it needs, does not exist'],
   command_not_executable: ['not_started', 'the command may not be executed'],

@@ -1,6 +1,7 @@
+import { removeNonsense } from '../git/damage.ts'
 import type { Git } from '../git/git.ts'
 import { EMPTY_TREE } from '../git/objects.ts'
-import { changeRefs, type RefChange } from '../git/repositories.ts'
+import { changeRefs, type RefChange } from '../git/refs.ts'
 import type { Owner, Place } from './place.ts'
 
 /**
@@ -8,6 +9,18 @@ import type { Owner, Place } from './place.ts'
  * a commit whose first parent is the entry before.
  */
 const ARCHIVE = 'refs/slipway/archive'
+
+/** The same once more, since everything hangs on it. */
+const ARCHIVE_COPY = 'refs/slipway/archive-copy'
+
+/** The newest entry; a damaged ref comes back from its copy. */
+async function findNewest(git: Git, work: string): Promise<string | undefined> {
+  const [newest, copy] = await git.find(work, [ARCHIVE, ARCHIVE_COPY])
+  if (newest !== undefined || copy === undefined) return newest
+  await removeNonsense(work, ARCHIVE)
+  await changeRefs(git, work, [{ ref: ARCHIVE, to: copy }])
+  return copy
+}
 
 /** The stories that have refs outside the archive. */
 export async function findStories(git: Git, work: string): Promise<readonly Owner[]> {
@@ -29,7 +42,8 @@ export async function archiveStory(
   place: Place,
 ): Promise<void> {
   const refs = [place.checkpointRef, `refs/heads/${place.branch}`]
-  const [before, ...heads] = await git.find(work, [ARCHIVE, ...refs])
+  const before = await findNewest(git, work)
+  const heads = await git.find(work, refs)
   const found = refs.flatMap((ref, i) => {
     const commit = heads[i]
     return commit === undefined ? [] : [{ ref, commit }]
@@ -39,7 +53,9 @@ export async function archiveStory(
   const commits = [...new Set(found.map(({ commit }) => commit))]
   const entry = await addEntry(git, work, [last, ...commits], { ...owner, refs: found })
   const changes: RefChange[] = found.map(({ ref, commit }) => ({ ref, to: null, from: commit }))
-  await changeRefs(git, work, [{ ref: ARCHIVE, to: entry, from: before ?? null }, ...changes])
+  const archive = { ref: ARCHIVE, to: entry, from: before ?? null }
+  await removeNonsense(work, ARCHIVE_COPY)
+  await changeRefs(git, work, [archive, { ref: ARCHIVE_COPY, to: entry }, ...changes])
 }
 
 async function addEntry(
@@ -60,7 +76,9 @@ export async function findArchived(
   work: string,
   { run, story }: Owner,
 ): Promise<Readonly<Record<string, string>> | undefined> {
-  const format = ['log', '--first-parent', '--format=%B%x00', ARCHIVE]
+  const newest = await findNewest(git, work)
+  if (newest === undefined) return undefined
+  const format = ['log', '--first-parent', '--format=%B%x00', newest]
   const { text } = await git.run(format, { repository: work, accept: [0, 128] })
   for (const message of text.split('\0')) {
     const entry = message.trim() === '' ? undefined : JSON.parse(message)

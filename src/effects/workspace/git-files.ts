@@ -88,6 +88,17 @@ async function copyOut(
   }
 }
 
+/** Where stored files were. */
+export async function namesOfGitFiles(
+  git: Git,
+  { work: repository }: Repositories,
+  tree: string,
+): Promise<readonly BytePath[]> {
+  const args = ['ls-tree', '-r', '-z', '--name-only', tree]
+  const { stdout } = await git.run(args, { repository })
+  return stdout.toString('latin1').split('\0').filter(Boolean).map(decode)
+}
+
 /** Puts stored files back to where they were. */
 export async function restoreGitFiles(
   git: Git,

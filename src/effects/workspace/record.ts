@@ -23,12 +23,28 @@ export async function writeRecord({ record }: Place, contents: Contents): Promis
   await rename(draft, record)
 }
 
-/** What was noted; undefined when that is not there, or is damaged. */
-export async function readRecord({ record }: Place): Promise<Contents | undefined> {
+/** What was noted; undefined when that is not there, or is damaged, be it in one byte of a name. */
+export async function readRecord(
+  git: Git,
+  { mirror }: Repositories,
+  { record }: Place,
+): Promise<Contents | undefined> {
+  const text = await readFile(record, 'utf8').catch(() => undefined)
+  const contents = text === undefined ? undefined : parse(text)
+  if (contents === undefined) return undefined
+  const [known] = await git.find(mirror, [`${contents.base}^{commit}`])
+  return known === contents.base ? contents : undefined
+}
+
+function parse(text: string): Contents | undefined {
   try {
-    const contents: Contents = JSON.parse(await readFile(record, 'utf8'))
+    const contents: Contents = JSON.parse(text)
     const { base, submodules, gitFolder } = contents
-    const isRecord = COMMIT.test(base) && Array.isArray(submodules) && gitFolder instanceof Object
+    const isRecord =
+      COMMIT.test(base) &&
+      Array.isArray(submodules) &&
+      submodules.every((path) => typeof path === 'string') &&
+      gitFolder instanceof Object
     return isRecord ? contents : undefined
   } catch {
     return undefined

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fitMessage } from '../git/commit-message.ts'
 import { isWhole, removeNonsense } from '../git/damage.ts'
 import type { Git } from '../git/git.ts'
 import { isAncestor } from '../git/objects.ts'
 import { packWhenMany } from '../git/packing.ts'
-import { changeRefs, type Repositories, readRef } from '../git/repositories.ts'
+import { changeRefs, readRef } from '../git/refs.ts'
+import type { Repositories } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
 import { Turns } from '../turns.ts'
 import { archiveStory, findArchived, findStories } from './archive.ts'
@@ -159,7 +161,10 @@ class Yard implements Workspaces {
 
   /** What is known about a workspace that is there, or can be found out again. */
   async #findContents(place: Place): Promise<Contents | undefined> {
-    return (await readRecord(place)) ?? rebuildRecord(this.#git, this.#repositories, place)
+    return (
+      (await readRecord(this.#git, this.#repositories, place)) ??
+      rebuildRecord(this.#git, this.#repositories, place)
+    )
   }
 
   async #requireContents(place: Place): Promise<Contents> {
@@ -216,7 +221,7 @@ class Yard implements Workspaces {
     const [parentTree] = await this.#git.find(repository, [`${parent}^{tree}`])
     if (tree === parentTree) return { head, commit: parent === base ? undefined : parent }
     const args = ['commit-tree', tree, '-p', parent, '-F', '-']
-    const stdin = `${message.trimEnd()}\n`
+    const stdin = fitMessage(message)
     return { head, commit: (await this.#git.run(args, { repository, stdin })).text }
   }
 
@@ -293,7 +298,8 @@ class Yard implements Workspaces {
   async #mend(owner: Owner): Promise<string | undefined> {
     const place = placeOf(this.#stateFolder, owner)
     const damage: string[] = []
-    if ((await readRecord(place)) === undefined) damage.push('its record')
+    const noted = await readRecord(this.#git, this.#repositories, place)
+    if (noted === undefined) damage.push('its record')
     const { base } = await this.#requireContents(place)
     if (!(await isWholeIndex(place.index))) damage.push('its index')
     const { work } = this.#repositories

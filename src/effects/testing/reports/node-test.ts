@@ -5,17 +5,18 @@ const SUMMARY = /^(?:#|ℹ) (tests|pass|fail|cancelled|skipped|todo) (\d{1,9})$/
 
 /**
  * The test runner of Node, in its reporters `tap` and `spec`. A file that defines no test is
- * reported as a test that passed, under the path of the file, and in no other way.
+ * itself a test, which passes when the file ends well, and is reported under the path of the file,
+ * in no other way: so is one that has assertions of its own, and so is one that does nothing.
  */
 export const nodeTest: ReportReader = {
   runner: 'node:test',
   sign: /^(?:#|ℹ) cancelled \d/m,
   namesToLookUp: lonePasses,
-  read({ lines, files }) {
+  read({ lines, emptyFiles }) {
     const runs = summariesIn(lines)
-    const emptyFiles = lonePasses(lines).filter((name) => files.has(name)).length
+    const nothing = lonePasses(lines).filter((name) => emptyFiles.has(name)).length
     const all = sumCounts(runs)
-    const counts = countTests({ ...all, passed: Math.max(0, all.passed - emptyFiles) })
+    const counts = countTests({ ...all, passed: Math.max(0, all.passed - nothing) })
     return { counts, failing: [...failingInTap(lines), ...failingInSpec(lines)] }
   },
 }

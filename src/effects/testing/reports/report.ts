@@ -5,8 +5,8 @@ export interface Printed {
   readonly lines: readonly string[]
   /** False when a part of it was dropped. */
   readonly complete: boolean
-  /** Which of the names that a reader wanted to have looked up are those of files. */
-  readonly files: ReadonlySet<string>
+  /** Which of the names that a reader wanted to have looked up are those of files that do nothing. */
+  readonly emptyFiles: ReadonlySet<string>
 }
 
 /** What a runner says about one run of its own. */
@@ -23,7 +23,7 @@ export interface ReportReader {
   readonly sign: RegExp
   /** What shows that the output is another family's, although it looks like this one's. */
   readonly unless?: RegExp
-  /** Names in its report that mean something else if they are those of files. Never throws. */
+  /** Names in its report that mean something else if they are those of files that do nothing. Never throws. */
   namesToLookUp?(lines: readonly string[]): readonly string[]
   /** Undefined when it is not this family's output after all. Never throws. */
   read(printed: Printed): RunnerReport | undefined

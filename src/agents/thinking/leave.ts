@@ -1,0 +1,18 @@
+import type { Exhausted } from '../../ledger/limits.ts'
+import { SPENDING_GRANTED, SPENDING_REFUSED } from '../ledger-keeper.ts'
+import type { AgentEvent } from '../role.ts'
+
+/** What the ledger says to a call. */
+interface Leave {
+  readonly call: string
+  /** Whether another call like it would go over a limit. */
+  readonly isLast?: boolean
+  /** The limit that refuses it. */
+  readonly exhausted?: Exhausted
+}
+
+/** The ledger's answer; undefined where the event is none. */
+export function leaveOf({ type, payload }: AgentEvent): Leave | undefined {
+  const isLeave = type === SPENDING_GRANTED || type === SPENDING_REFUSED
+  return isLeave ? (payload as unknown as Leave) : undefined
+}

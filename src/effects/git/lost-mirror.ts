@@ -1,0 +1,152 @@
+import { existsSync } from 'node:fs'
+import { cp, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { guardGit } from '../guards/git-guard.ts'
+import { removeNonsense } from './damage.ts'
+import type { Git } from './git.ts'
+import { changeRefs, readRef } from './refs.ts'
+
+type Places = Readonly<Record<'mirror' | 'work', string>>
+
+const NOTED = 'refs/slipway/targets/'
+const FLAGS = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance']
+
+/** The ref of the work that says where a target of the mirror was. */
+export const notedTargetRef = (target: string) => `${NOTED}${target}`
+
+/** Notes where the mirror is fetched from, so that one that is lost can be made again. */
+export async function noteSource({ mirror }: Places, source: string): Promise<void> {
+  const path = join(dirname(mirror), 'source')
+  if ((await readFile(path, 'utf8').catch(() => undefined)) === source) return
+  await writeFile(`${path}.new`, source, { mode: 0o600 })
+  await rename(`${path}.new`, path)
+}
+
+/**
+ * Makes a mirror that was lost, or whose targets cannot be read, again from the user's repository,
+ * the work, and what is left of it. Says what it found, and what to type where stories cannot be had
+ * back; such a target is left without a branch, and nothing is merged into it.
+ */
+export async function mendMirror(
+  git: Git,
+  places: Places,
+  fresh: string,
+  wasLost: boolean,
+): Promise<readonly string[]> {
+  const { mirror, work } = places
+  const noted = await readHeads(git, work, NOTED)
+  const before = await readHeads(git, mirror, 'refs/heads/')
+  const isReadable = !wasLost && (await canRead(git, mirror, [...before.values()]))
+  const missing = [...noted.keys()].filter((target) => !before.has(target))
+  if (isReadable && missing.length === 0) {
+    await noteTargets(git, work, noted, before)
+    return []
+  }
+  const notes: string[] = []
+  let rest: string | undefined
+  if (!isReadable) {
+    rest = wasLost ? undefined : await putAway(mirror)
+    if (rest !== undefined) await cp(fresh, mirror, { recursive: true })
+    const source = await readSource(mirror)
+    const fetched = source !== '' && (await fetchOrigin(git, mirror, source))
+    if (noted.size === 0 && before.size === 0 && !fetched) return []
+    const what = rest === undefined ? 'was gone' : `could not be read and is kept as ${rest}`
+    const how = fetched
+      ? `it was fetched again from ${source}`
+      : 'it is fetched again when the next run begins'
+    notes.push(`mirror.git ${what}; ${how}`)
+  }
+  for (const target of new Set([...before.keys(), ...noted.keys()])) {
+    if (isReadable && before.has(target)) continue
+    const commits = [before.get(target), noted.get(target)]
+    notes.push(await restoreTarget(git, places, rest, target, commits))
+  }
+  return notes
+}
+
+/**
+ * Where the mirror was fetched from. A state folder may have come with a repository: one that lies
+ * in a repository is believed when it names that repository, and no other of this machine.
+ */
+async function readSource(mirror: string): Promise<string> {
+  const source = await readFile(join(dirname(mirror), 'source'), 'utf8').catch(() => '')
+  for (let folder = dirname(mirror); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) return folder === source ? source : ''
+    if (folder === dirname(folder)) return source
+  }
+}
+
+/** Branches below a prefix that lead to something, by their names. */
+async function readHeads(
+  git: Git,
+  repository: string,
+  prefix: string,
+): Promise<ReadonlyMap<string, string>> {
+  const args = ['for-each-ref', '--format=%(objectname) %(refname)', prefix]
+  const { text } = await git.run(args, { repository })
+  const lines = text.split('\n').filter(Boolean)
+  return new Map(lines.map((line) => [line.slice(41 + prefix.length), line.slice(0, 40)]))
+}
+
+/** Whether all folders of these commits can be read, and no file of them is missing. */
+async function canRead(git: Git, repository: string, commits: readonly string[]): Promise<boolean> {
+  if (commits.length === 0) return true
+  const args = ['rev-list', '--objects', '--no-walk', '--quiet', '--stdin']
+  const stdin = commits.map((commit) => `${commit}\n`).join('')
+  const { exitCode } = await git.run(args, { repository, stdin, accept: [0, 1, 128] })
+  return exitCode === 0
+}
+
+async function noteTargets(
+  git: Git,
+  work: string,
+  noted: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): Promise<void> {
+  const changed = [...now].filter(([target, commit]) => noted.get(target) !== commit)
+  if (changed.length === 0) return
+  await changeRefs(
+    git,
+    work,
+    changed.map(([target, to]) => ({ ref: notedTargetRef(target), to })),
+  )
+}
+
+async function putAway(mirror: string): Promise<string> {
+  for (let i = 1; ; i += 1) {
+    const place = `${mirror}.damaged-${i}`
+    if (existsSync(place)) continue
+    await rename(mirror, place)
+    return place
+  }
+}
+
+async function fetchOrigin(git: Git, repository: string, source: string): Promise<boolean> {
+  const refs = ['+refs/heads/*:refs/origin/heads/*', '+refs/tags/*:refs/origin/tags/*']
+  const args = ['fetch', ...FLAGS, '--end-of-options', guardGit('url', source), ...refs]
+  return (await git.run(args, { repository, accept: [0, 1, 128] })).exitCode === 0
+}
+
+/** Takes a target from whoever has it whole: what is left of the mirror first, it is the newest. */
+async function restoreTarget(
+  git: Git,
+  { mirror, work }: Places,
+  rest: string | undefined,
+  target: string,
+  commits: readonly (string | undefined)[],
+): Promise<string> {
+  const ref = `refs/heads/${guardGit('branch', target)}`
+  await removeNonsense(mirror, ref)
+  for (const [place, commit] of [[rest, commits[0]], ...commits.map((each) => [work, each])]) {
+    if (place === undefined || commit === undefined) continue
+    const args = ['fetch', ...FLAGS, '--end-of-options', place, `+${commit}:${ref}`]
+    const { exitCode } = await git.run(args, { repository: mirror, accept: [0, 1, 128] })
+    const isThere = exitCode === 0 && (await canRead(git, mirror, [commit]))
+    if (isThere && (await readRef(git, mirror, ref)) === commit) {
+      return `the branch ${target} of mirror.git is back at ${commit}`
+    }
+    await changeRefs(git, mirror, [{ ref, to: null }])
+  }
+  const commit = commits.find((each) => each !== undefined)
+  return `the branch ${target} of mirror.git was at ${commit}, with stories that are nowhere else, and cannot be read any more. Nothing is merged into it until it is back or given up. A forge that has it brings it back by itself. Where a repository of yours has that commit: git -C ${mirror} fetch <repository> ${commit}:${ref}. To go on without those stories: git -C ${work} update-ref -d ${notedTargetRef(target)}`
+}
