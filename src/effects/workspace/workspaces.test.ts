@@ -217,7 +217,7 @@ describe('commit', () => {
 })
 
 describe('remove', () => {
-  test('stores first; the archive is one ref for all', async () => {
+  test('stores first; the archive is one ref for all, and a copy of it', async () => {
     for (const story of ['s1', 's2', 's3']) {
       const { folder } = await workspaces.prepare({ run: 'r1', story }, base)
       writeFileSync(join(folder, 'work.txt'), story)
@@ -225,7 +225,7 @@ describe('remove', () => {
       expect(existsSync(folder)).toBe(false)
     }
     expect(sh(repositories.work, 'for-each-ref', '--format=%(refname)')).toBe(
-      'refs/slipway/archive',
+      'refs/slipway/archive\nrefs/slipway/archive-copy',
     )
     const refs = await findArchived(git, repositories.work, { run: 'r1', story: 's2' })
     const commit = refs?.['refs/slipway/checkpoints/r1/s2']
@@ -258,7 +258,7 @@ describe('a start', () => {
     rmSync(join(state, 'workspaces'), { recursive: true })
     expect(await workspaces.reconcile([])).toMatchObject({ removed: [S1] })
     const refs = ['for-each-ref', '--format=%(refname)']
-    expect(sh(repositories.work, ...refs)).toBe('refs/slipway/archive')
+    expect(sh(repositories.work, ...refs)).toBe('refs/slipway/archive\nrefs/slipway/archive-copy')
     expect(Object.keys((await findArchived(git, repositories.work, S1)) ?? {})).toHaveLength(2)
   })
 
