@@ -32,7 +32,7 @@ export interface AttemptError {
   readonly code: string
   readonly message: string
   readonly retry: 'never' | 'later' | 'restored'
-  /** How long the service asked to be left alone. */
+  /** How long the service asked to be left alone; what is no finite number names no time. */
   readonly retryAfterMs?: number
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { obedient, openStage, THINK } from '../../test/drill/obedient-role.ts'
 import { AGENT, RUN } from '../../test/drill/stage.ts'
 import { EFFECT_FINISHED } from '../agents/role.ts'
@@ -114,6 +114,7 @@ describe('work that is cancelled', () => {
       },
     })
     await stage.deliver('do', THINK)
+    await vi.waitUntil(() => count === 1)
     return { stage, record }
   }
 

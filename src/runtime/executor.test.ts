@@ -39,7 +39,7 @@ function setUp(answers: Answer[], handler: Partial<EffectHandler> = {}, runningM
   const services: Record<string, Service> = {
     model: { concurrencyMax: 2, probe: async () => true },
   }
-  const parts = { handlers: { think }, services, blobs, clock, random: () => 0.5, runningMax }
+  const parts = { handlers: { think }, services, blobs, clock, random: () => 0.25, runningMax }
   return { clock, calls, executor: new Executor(parts) }
 }
 
@@ -67,22 +67,28 @@ describe('an effect without a service', () => {
       'is tried again, each wait twice the last, with jitter',
       [later('x'), later('x'), done],
       { result: done },
-      [0, 750, 2250],
+      [0, 625, 1_875],
     ],
-    ['fails when its tries are spent', [later('busy')], failed('busy'), [0, 750, 2250]],
+    ['fails when its tries are spent', [later('busy')], failed('busy'), [0, 625, 1_875]],
     ['is not tried again when that is no use', [never], failed('refused'), [0]],
     ['waits as long as it is told', [later('limit', 5_000), done], { result: done }, [0, 5_000]],
+    [
+      'waits however long it is told',
+      [later('limit', 7_200_000), done],
+      { result: done },
+      [0, 7_200_000],
+    ],
     [
       'is not waited for at its timeout, which may pass',
       ['hang', done],
       { result: done },
-      [0, 10_750],
+      [0, 10_625],
     ],
     [
       'that is deaf to its abort is given five seconds to end before the next try',
       ['deaf', done],
       { result: done },
-      [0, 15_750],
+      [0, 15_625],
     ],
     ['that throws is an outcome, not a crash', ['throw'], failed('handler_threw'), [0]],
   ])('%s', async (_, answers, ending, times) => {
@@ -179,7 +185,7 @@ describe('all effects together', () => {
   test('do not hold a place while they wait for another try', async () => {
     const { clock, calls, executor } = setUp([later('busy'), done], {}, 1)
     await finish(clock, Promise.all([execute(executor, 'a', 1), execute(executor, 'b', 1)]))
-    expect(calls).toEqual([0, 0, 750])
+    expect(calls).toEqual([0, 0, 625])
   })
 
   test('that are cancelled while they wait for a place end at once and take none', async () => {
@@ -220,6 +226,68 @@ describe('an effect that needs a service', () => {
     const second = executor.execute({ ...effect, id: 'b:1.0' as EffectId }, signal(), false)
     await finish(clock, Promise.all([first, second]))
     expect(calls).toEqual([0, 30_000, 30_000])
+  })
+
+  test.each<[string, number, string[], object]>([
+    ['a short while waits as long', 30_000, ['a@0', 'b@0', 'a@30000', 'b@30000'], { result: done }],
+    [
+      'hours is not tried again, and knows until when',
+      7_200_000,
+      ['a@0', 'b@0'],
+      { kind: 'unavailable', tries: 1, untilMs: expect.any(Number) },
+    ],
+  ])('that is between two tries when another is told to wait %s', async (_, ms, tries, ending) => {
+    const seen: string[] = []
+    const clock = new SimClock()
+    const run = async ({ agent }: { agent: string }): Promise<Attempt> => {
+      seen.push(`${agent}@${clock.elapsedMs}`)
+      if (seen.length > 2) return done
+      return agent === 'a' ? later('limit', ms) : later('overloaded')
+    }
+    const services = { model: { probe: async () => true } }
+    const handlers = { think: { serviceOf, run } }
+    const executor = new Executor({ handlers, services, blobs, clock, random: () => 0 })
+    const [, second] = ['a', 'b'].map((agent) =>
+      executor.execute({ ...effect, agent: agent as AgentId }, signal(), false),
+    )
+    expect(await finish(clock, second as Promise<Ending>)).toMatchObject(ending)
+    expect(seen).toEqual(tries)
+  })
+
+  test.each<[string, number, number[], object]>([
+    ['a short while waits as long', 30_000, [0, 30_000, 30_000], { result: done }],
+    ['hours is not tried', 7_200_000, [0], { kind: 'unavailable', tries: 0 }],
+  ])('that waits for a place when another is told to wait %s', async (_, ms, times, ending) => {
+    const { clock, calls, executor } = setUp([later('limit', ms), done], { serviceOf }, 1)
+    const first = executor.execute(effect, signal(), false)
+    const second = executor.execute({ ...effect, id: 'b:1.0' as EffectId }, signal(), false)
+    expect(await finish(clock, second)).toMatchObject(ending)
+    await finish(clock, first)
+    expect(calls).toEqual(times)
+  })
+
+  test('is cancelled while it waits for a service that asked to be left alone', async () => {
+    const { clock, calls, executor } = setUp([later('limit', 30_000), done], { serviceOf })
+    const first = executor.execute(effect, signal(), false)
+    await new Promise((resolve) => setImmediate(resolve))
+    const end = new AbortController()
+    clock.after(500, () => end.abort())
+    const second = executor.execute({ ...effect, id: 'b:1.0' as EffectId }, end.signal, false)
+    expect(await finish(clock, second)).toEqual({ kind: 'aborted' })
+    expect(clock.elapsedMs).toBe(500)
+    await finish(clock, first)
+    expect(calls).toEqual([0, 30_000])
+  })
+
+  test('is tried while the failures of its service are not in a row', async () => {
+    const down = Array(4).fill(later('down'))
+    const answers = [...down, done, ...down, done]
+    const { clock, calls, executor } = setUp(answers, { serviceOf, policy: { attemptsMax: 5 } })
+    for (let i = 0; i < 2; i += 1) {
+      const ending = await finish(clock, executor.execute(effect, signal(), false))
+      expect(ending).toMatchObject({ result: done })
+    }
+    expect(calls).toHaveLength(10)
   })
 
   test('shares its places: no more than the limit run at once', async () => {
@@ -271,15 +339,22 @@ describe('a handler that breaks its promises', () => {
   })
 
   test.each([Number.NaN, Infinity, -5])(
-    'by asking to wait %s ms is tried again anyway',
+    'by asking to wait %s ms has named no time, and is tried again as usual',
     async (ms) => {
       const answers = [later('limit', ms), done]
       const { clock, executor } = setUp(answers)
       expect(await finish(clock, executor.execute(effect, signal(), false))).toMatchObject({
         result: done,
       })
+      expect(clock.elapsedMs).toBeLessThan(1_000)
     },
   )
+
+  test('by asking to wait longer than can be stored is left alone as long as can be', async () => {
+    const { clock, executor } = setUp([later('limit', 1e300)], { serviceOf: () => 'model' })
+    const ending = await finish(clock, executor.execute(effect, signal(), false))
+    expect(ending).toMatchObject({ kind: 'unavailable', untilMs: clock.nowMs() + 1e15 })
+  })
 
   test('is quoted briefly', async () => {
     const { executor } = setUp([

@@ -25,6 +25,9 @@ const ABORT_GRACE_MS = 5_000
 
 const MESSAGE_CHARS_MAX = 4_096
 
+/** The longest wait that is told from another: what lies beyond is no time that can be stored. */
+const NAMED_MS_MAX = 1e15
+
 /** One for all: to make one takes longer than to abort with it. */
 const OVER = new DOMException('it has ended', 'AbortError')
 
@@ -39,6 +42,12 @@ export type Ending =
       readonly untilMs?: number
     }
   | { readonly kind: 'aborted' }
+
+/** Why a service is not asked, and until when. */
+interface Refusal {
+  readonly reason: string
+  readonly untilMs?: number
+}
 
 export interface ExecutorParts {
   readonly handlers: Readonly<Record<string, EffectHandler>>
@@ -61,7 +70,7 @@ export class Executor {
     this.#parts = parts
     this.#places = new Places(parts.runningMax ?? Infinity)
     for (const [name, { concurrencyMax }] of Object.entries(parts.services)) {
-      this.#gates.set(name, new ServiceGate(parts.clock, concurrencyMax))
+      this.#gates.set(name, new ServiceGate(name, parts.clock, concurrencyMax))
     }
   }
 
@@ -91,7 +100,7 @@ export class Executor {
     const gate = service === undefined ? undefined : this.#gates.get(service)
     if (gate !== undefined && !(await gate.enter(effect.agent, signal))) return { kind: 'aborted' }
     try {
-      return await this.#tryRepeatedly(effect, handler, signal, gate, service, repeated)
+      return await this.#tryRepeatedly(effect, handler, signal, gate, repeated)
     } finally {
       gate?.leave()
     }
@@ -120,46 +129,78 @@ export class Executor {
     handler: EffectHandler,
     signal: AbortSignal,
     gate: ServiceGate | undefined,
-    service: string | undefined,
     repeated: boolean,
   ): Promise<Ending> {
     const policy = { ...DEFAULT_POLICY, ...handler.policy }
     for (let attempt = 1; ; attempt += 1) {
-      if (signal.aborted) return { kind: 'aborted' }
-      if (gate?.isOut)
-        return { kind: 'unavailable', reason: `${service} is out`, tries: attempt - 1 }
+      const refusal = await this.#enter(effect, signal, gate)
+      if (refusal === 'aborted') return { kind: 'aborted' }
+      if (refusal !== undefined) return { kind: 'unavailable', ...refusal, tries: attempt - 1 }
       const again = repeated || attempt > 1
-      const outcome = checked(await this.#attemptInPlace(effect, handler, policy, signal, again))
+      const work = () => this.#attempt(effect, handler, policy, signal, again)
+      const outcome = await this.#attemptInPlace(work, gate)
       if (outcome === 'aborted') return { kind: 'aborted' }
-      if (outcome.ok) {
-        gate?.succeeded()
-        return bounded(outcome, policy)
-      }
+      if (outcome.ok) return bounded(outcome, policy)
       const { error } = outcome
       if (error.retry === 'never') return failure(error.code, error.message)
-      gate?.failed()
       const waitMs = this.#waitMs(error, policy, attempt)
-      const isOver = attempt >= policy.attemptsMax || waitMs > WAIT_MS_MAX
-      if (isOver || error.retry === 'restored') return this.#giveUp(error, gate, attempt)
-      if (error.retryAfterMs !== undefined) gate?.closeUntil(this.#parts.clock.nowMs() + waitMs)
+      const isLong = gate !== undefined && waitMs > WAIT_MS_MAX
+      const isOver = attempt >= policy.attemptsMax || isLong || error.retry === 'restored'
+      if (isOver) return this.#giveUp(error, gate, attempt)
       await sleepUntil(this.#parts.clock, this.#parts.clock.nowMs() + waitMs, signal)
     }
   }
 
-  /** A place is held for a try, not for the waits between tries. */
-  async #attemptInPlace(
+  /**
+   * Waits for a place, and for a service that asked to be left alone for a short while. Gives why
+   * there is to be no try: then there is no place to leave.
+   */
+  async #enter(
     effect: Effect,
-    handler: EffectHandler,
-    policy: EffectPolicy,
     signal: AbortSignal,
-    repeated: boolean,
+    gate: ServiceGate | undefined,
+  ): Promise<Refusal | 'aborted' | undefined> {
+    const { clock } = this.#parts
+    while (!signal.aborted) {
+      if (gate !== undefined && gate.closedUntilMs - clock.nowMs() > WAIT_MS_MAX) {
+        return { reason: `${gate.name} asked to be left alone`, untilMs: gate.closedUntilMs }
+      }
+      if (gate?.isOut) return { reason: `${gate.name} is out` }
+      if (gate?.isClosed) {
+        await sleepUntil(clock, gate.closedUntilMs, signal)
+        continue
+      }
+      if (!(await this.#places.enter(effect.agent, signal))) return 'aborted'
+      // Somebody else may have been told to wait meanwhile, or have found that the service is out.
+      if (!gate?.isClosed && !gate?.isOut) return undefined
+      this.#places.leave()
+    }
+    return 'aborted'
+  }
+
+  /**
+   * A place is held for a try, not for the waits between tries. Who gets it next knows what the
+   * service said.
+   */
+  async #attemptInPlace(
+    work: () => Promise<Attempt | 'aborted'>,
+    gate: ServiceGate | undefined,
   ): Promise<Attempt | 'aborted'> {
-    if (!(await this.#places.enter(effect.agent, signal))) return 'aborted'
     try {
-      return await this.#attempt(effect, handler, policy, signal, repeated)
+      const outcome = checked(await work())
+      if (gate !== undefined && outcome !== 'aborted') this.#tell(gate, outcome)
+      return outcome
     } finally {
       this.#places.leave()
     }
+  }
+
+  #tell(gate: ServiceGate, outcome: Attempt): void {
+    if (outcome.ok) gate.succeeded()
+    if (outcome.ok || outcome.error.retry === 'never') return
+    gate.failed()
+    const { retryAfterMs } = outcome.error
+    if (retryAfterMs !== undefined) gate.closeUntil(this.#parts.clock.nowMs() + retryAfterMs)
   }
 
   /** One try, with its own clock. A handler that rejects or does not return is an outcome too. */
@@ -216,9 +257,7 @@ export class Executor {
     if (gate === undefined) return failure(code, message)
     const reason = `${code}: ${message}`
     if (retryAfterMs === undefined) return { kind: 'unavailable', reason, tries }
-    const untilMs = this.#parts.clock.nowMs() + retryAfterMs
-    gate.closeUntil(untilMs)
-    return { kind: 'unavailable', reason, tries, untilMs }
+    return { kind: 'unavailable', reason, tries, untilMs: gate.closedUntilMs }
   }
 }
 
@@ -244,7 +283,7 @@ function checked(outcome: Attempt | 'aborted'): Attempt | 'aborted' {
   }
   const { code, message, retry, retryAfterMs } = outcome.error
   const waitMs = Number.isFinite(retryAfterMs)
-    ? Math.max(0, Math.ceil(retryAfterMs ?? 0))
+    ? Math.min(Math.max(0, Math.ceil(retryAfterMs ?? 0)), NAMED_MS_MAX)
     : undefined
   const error = { code: String(code), message: describe(message), retry }
   return { ok: false, error: waitMs === undefined ? error : { ...error, retryAfterMs: waitMs } }

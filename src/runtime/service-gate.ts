@@ -1,4 +1,4 @@
-import { type Clock, sleepUntil } from './clock.ts'
+import type { Clock } from './clock.ts'
 import { Places } from './places.ts'
 
 /** Failures in a row, over all agents, after which a service is taken to be out. */
@@ -6,12 +6,14 @@ const FAILURES_MAX = 5
 
 /** What all effects of one service share: a limit, a moment to wait for, and a circuit breaker. */
 export class ServiceGate {
+  readonly name: string
   readonly #clock: Clock
   readonly #places: Places
   #closedUntilMs = 0
   #failures = 0
 
-  constructor(clock: Clock, concurrencyMax = Infinity) {
+  constructor(name: string, clock: Clock, concurrencyMax = Infinity) {
+    this.name = name
     this.#clock = clock
     this.#places = new Places(concurrencyMax)
   }
@@ -26,16 +28,17 @@ export class ServiceGate {
     return this.#clock.nowMs() < this.#closedUntilMs
   }
 
+  /** The latest time that the service named. */
+  get closedUntilMs(): number {
+    return this.#closedUntilMs
+  }
+
   /**
-   * Waits for a place, in turns by key, and until the service may be asked again. False when the
-   * signal was aborted before there was a place; one that is aborted later may come early.
+   * Waits for a place, in turns by key; false when the signal was aborted first. Who has one looks
+   * before every try whether the gate is closed.
    */
-  async enter(key: string, signal: AbortSignal): Promise<boolean> {
-    if (!(await this.#places.enter(key, signal))) return false
-    while (!signal.aborted && this.isClosed) {
-      await sleepUntil(this.#clock, this.#closedUntilMs, signal)
-    }
-    return true
+  enter(key: string, signal: AbortSignal): Promise<boolean> {
+    return this.#places.enter(key, signal)
   }
 
   leave(): void {
