@@ -2,6 +2,7 @@ import type { EffectId, EventId } from '../agents/values.ts'
 import type { Batch } from './journal.ts'
 import type {
   AgentRecord,
+  Closure,
   EffectRecord,
   InboxEvent,
   JournalRow,
@@ -26,6 +27,7 @@ export class BatchBuilder {
   readonly #effectsRemoved: EffectId[] = []
   readonly #effectsWaiting = new Map<EffectId, boolean>()
   readonly #timers = new Map<string, TimerRecord | { agent: number; name: string }>()
+  readonly #closures = new Map<string, Closure>()
   readonly #accepted: EventId[] = []
 
   constructor(id: string, firstOrder: number) {
@@ -41,7 +43,8 @@ export class BatchBuilder {
       this.#inboxRemoved.length === 0 &&
       this.#effectsRemoved.length === 0 &&
       this.#effectsWaiting.size === 0 &&
-      this.#timers.size === 0
+      this.#timers.size === 0 &&
+      this.#closures.size === 0
     )
   }
 
@@ -107,6 +110,10 @@ export class BatchBuilder {
     this.#timers.set(`${agent} ${name}`, { agent, name })
   }
 
+  putClosure(closure: Closure): void {
+    this.#closures.set(closure.service, closure)
+  }
+
   build(): Batch {
     const timers = [...this.#timers.values()]
     return {
@@ -121,9 +128,11 @@ export class BatchBuilder {
       effectsWaiting: [...this.#effectsWaiting].map(([id, waiting]) => ({ id, waiting })),
       timersSet: timers.filter((timer) => 'dueMs' in timer),
       timersRemoved: timers.filter((timer) => !('dueMs' in timer)),
+      closures: [...this.#closures.values()],
       accepted: this.#accepted,
     }
   }
+
   /** Mail that was not handled in this turn. */
   #mailLeft(): InboxEvent[] {
     const replaced = [...this.#inboxReplaced.values()]

@@ -16,7 +16,7 @@ import type { Journal } from './journal.ts'
 import { Memory } from './memory.ts'
 import type { StartedEffect } from './open-effects.ts'
 import { PatientJournal } from './patient-journal.ts'
-import type { EffectRecord, RunStatus } from './records.ts'
+import type { Closure, EffectRecord, RunStatus } from './records.ts'
 import type { Resident } from './residents.ts'
 import type { Delivery, Health, Runtime } from './runtime.ts'
 import {
@@ -71,7 +71,9 @@ class EmbeddedRuntime implements Runtime {
     this.#memory = memory
     this.#limits = { ...DEFAULT_LIMITS, ...parts.limits }
     const runningMax = this.#limits.effectsRunningMax
-    this.#executor = new Executor({ services: {}, ...parts, runningMax })
+    const onClosed = (closure: Closure) => this.#remember(closure)
+    this.#executor = new Executor({ services: {}, ...parts, runningMax, onClosed })
+    for (const closure of memory.closures) this.#executor.close(closure)
     this.#suspension = { ...DEFAULT_SUSPENSION, ...parts.suspension }
     this.#loop = new TurnLoop({
       journal,
@@ -268,6 +270,11 @@ class EmbeddedRuntime implements Runtime {
       turn.mail(resident, this.#urgent(SERVICE_UNAVAILABLE, payload))
     }
     this.#loop.submit(effect.agentId, admit).catch(() => {})
+  }
+
+  /** In the turn that marks what waits as waiting, or before: the next process holds to it too. */
+  #remember(closure: Closure): void {
+    this.#loop.submit(undefined, (turn) => turn.batch.putClosure(closure)).catch(() => {})
   }
 
   #isAnswered(effect: EffectRecord): boolean {

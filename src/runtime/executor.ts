@@ -13,6 +13,7 @@ import {
   type Service,
 } from './effect-handler.ts'
 import { Places } from './places.ts'
+import type { Closure } from './records.ts'
 import { ServiceGate } from './service-gate.ts'
 
 /** A wait that a service asks for is sat out when it is short; a longer one suspends the agent. */
@@ -56,6 +57,8 @@ export interface ExecutorParts {
   readonly clock: Clock
   /** From 0 to below 1. */
   readonly random: () => number
+  /** Told of every time that a service named; absent, nobody is. */
+  readonly onClosed?: (closure: Closure) => void
   /** How many effects are carried out at once, over all services; absent, any number. */
   readonly runningMax?: number
 }
@@ -72,6 +75,11 @@ export class Executor {
     for (const [name, { concurrencyMax }] of Object.entries(parts.services)) {
       this.#gates.set(name, new ServiceGate(name, parts.clock, concurrencyMax))
     }
+  }
+
+  /** Holds to a time that the service named before; of one that is not there nobody asks. */
+  close({ service, untilMs }: Closure): void {
+    this.#gates.get(service)?.closeUntil(untilMs)
   }
 
   /**
@@ -200,7 +208,9 @@ export class Executor {
     if (outcome.ok || outcome.error.retry === 'never') return
     gate.failed()
     const { retryAfterMs } = outcome.error
-    if (retryAfterMs !== undefined) gate.closeUntil(this.#parts.clock.nowMs() + retryAfterMs)
+    if (retryAfterMs === undefined) return
+    gate.closeUntil(Math.ceil(this.#parts.clock.nowMs() + retryAfterMs))
+    this.#parts.onClosed?.({ service: gate.name, untilMs: gate.closedUntilMs })
   }
 
   /** One try, with its own clock. A handler that rejects or does not return is an outcome too. */

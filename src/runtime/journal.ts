@@ -1,6 +1,7 @@
 import type { AgentId, EffectId, EventId, RunId } from '../agents/values.ts'
 import type {
   AgentRecord,
+  Closure,
   EffectRecord,
   InboxEvent,
   JournalRow,
@@ -25,6 +26,8 @@ export interface Batch {
   readonly effectsWaiting: readonly { readonly id: EffectId; readonly waiting: boolean }[]
   readonly timersSet: readonly TimerRecord[]
   readonly timersRemoved: readonly { readonly agent: number; readonly name: string }[]
+  /** One for each service; what was stored of it is replaced. */
+  readonly closures: readonly Closure[]
   /** Ids from outside, remembered for good so that a repeated one is recognised. */
   readonly accepted: readonly EventId[]
 }
@@ -34,6 +37,8 @@ export interface Recovery {
   readonly runs: readonly RunRecord[]
   readonly agentsWithMail: readonly AgentId[]
   readonly effects: readonly EffectRecord[]
+  /** Also those whose time has come. */
+  readonly closures: readonly Closure[]
   readonly nextDueMs: number | null
   readonly nextAgentKey: number
   readonly nextRunKey: number

@@ -2,7 +2,7 @@ import type { Role } from '../agents/role.ts'
 import type { RunId } from '../agents/values.ts'
 import { OpenEffects } from './open-effects.ts'
 import type { PatientJournal } from './patient-journal.ts'
-import type { RunRecord } from './records.ts'
+import type { Closure, RunRecord } from './records.ts'
 import { Residents } from './residents.ts'
 
 /** What the runtime knows without asking the journal: open work, never what is finished. */
@@ -10,6 +10,8 @@ export class Memory {
   readonly residents: Residents
   readonly effects = new OpenEffects()
   readonly runs = new Map<RunId, RunRecord>()
+  /** The times that services named to an earlier process. */
+  closures: readonly Closure[] = []
   /** By name, then by machine. */
   readonly #roles = new Map<string, Map<string, Role>>()
   nextAgentKey = 1
@@ -35,6 +37,7 @@ export class Memory {
     for (const run of recovery.runs) memory.runs.set(run.id, run)
     for (const effect of recovery.effects) memory.effects.add(effect, true)
     for (const agent of recovery.agentsWithMail) memory.residents.markReady(agent)
+    memory.closures = recovery.closures
     memory.nextAgentKey = recovery.nextAgentKey
     memory.nextRunKey = recovery.nextRunKey
     memory.nextOrder = recovery.nextOrder

@@ -72,6 +72,12 @@ export interface InboxEvent {
   readonly order: number
 }
 
+/** A service that asked to be left alone, and until when. */
+export interface Closure {
+  readonly service: string
+  readonly untilMs: number
+}
+
 /** An effect whose outcome has not been recorded. */
 export interface EffectRecord {
   readonly id: EffectId

@@ -132,6 +132,38 @@ describe('suspension', () => {
     expect(stage.agent().state).toBe('WAITING')
   })
 
+  test.each([
+    ['5 hours', 300 * MINUTE_MS, 2 * MINUTE_MS],
+    ['50 seconds', 50_000, 5_000],
+  ])('holds to a time of %s that the provider named to an earlier process', async (_, ms, atMs) => {
+    const calls: number[] = []
+    const { stage } = await openStage(obedient(), {
+      handlers: {
+        think: {
+          serviceOf: () => 'model',
+          run: async () => {
+            calls.push(stage.clock.elapsedMs)
+            if (calls.length > 1) return { ok: true, value: null }
+            const error = { code: 'limit', message: '', retry: 'later' as const }
+            return { ok: false, error: { ...error, retryAfterMs: ms } }
+          },
+        },
+      },
+    })
+    await stage.deliver('do', THINK)
+    await stage.pass(atMs)
+    for (let i = 0; i < 2; i += 1) {
+      await stage.close()
+      await stage.open()
+      await stage.pass(5_000)
+    }
+    expect(calls).toEqual([0])
+    await stage.pass(ms)
+    expect(calls).toHaveLength(2)
+    expect(calls[1]).toBeGreaterThanOrEqual(ms)
+    expect(stage.agent()).toMatchObject({ state: 'WAITING', data: { told: [EFFECT_FINISHED] } })
+  })
+
   test('of a service that answers probes and nothing else ends in ERROR after 15 minutes', async () => {
     const { stage } = await openStage(obedient(), {
       handlers: {

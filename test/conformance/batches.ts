@@ -23,6 +23,7 @@ const EMPTY: Omit<Batch, 'id'> = {
   effectsWaiting: [],
   timersSet: [],
   timersRemoved: [],
+  closures: [],
   accepted: [],
 }
 

@@ -42,6 +42,7 @@ export function describeJournal(name: string, makePlace: () => Promise<JournalPl
         runs: [],
         agentsWithMail: [],
         effects: [],
+        closures: [],
         nextDueMs: null,
         nextAgentKey: 1,
         nextRunKey: 1,
@@ -189,6 +190,19 @@ export function describeJournal(name: string, makePlace: () => Promise<JournalPl
       expect((await journal.recover()).effects).toEqual([second])
       expect(await journal.readEffects(RUN)).toEqual([second])
       expect(await journal.readEffects('another' as RunId)).toEqual([])
+    })
+
+    test('keeps the last time that each service named', async () => {
+      const closure = (service: string, untilMs: number) => ({ service, untilMs })
+      const first = [closure('forge', 1_900_000_000_000), closure('model', 2_000_000_000_000)]
+      await journal.commit(batchOf({ closures: first }))
+      await reopen()
+      expect((await journal.recover()).closures).toEqual(first)
+      await journal.commit(batchOf({ closures: [closure('forge', 1e15)] }))
+      await reopen()
+      expect(new Set((await journal.recover()).closures)).toEqual(
+        new Set([closure('forge', 1e15), closure('model', 2_000_000_000_000)]),
+      )
     })
 
     test('finds the timers that are due, the earliest first', async () => {

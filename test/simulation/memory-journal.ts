@@ -8,6 +8,7 @@ import {
 } from '../../src/runtime/journal.ts'
 import type {
   AgentRecord,
+  Closure,
   EffectRecord,
   InboxEvent,
   RunRecord,
@@ -53,6 +54,7 @@ class Contents {
   readonly inbox = new Map<number, InboxEvent>()
   readonly effects = new Map<EffectId, EffectRecord>()
   readonly timers = new Map<string, TimerRecord>()
+  readonly closures = new Map<string, Closure>()
   readonly accepted = new Set<EventId>()
   lastBatch = ''
 
@@ -71,6 +73,7 @@ class Contents {
       if (effect !== undefined) this.effects.set(id, { ...effect, waiting })
     }
     for (const { agent, name } of batch.timersRemoved) this.timers.delete(`${agent} ${name}`)
+    for (const closure of batch.closures) this.closures.set(closure.service, closure)
     for (const timer of batch.timersSet) this.timers.set(`${timer.agent} ${timer.name}`, timer)
   }
 }
@@ -91,11 +94,12 @@ export function openMemoryJournal(disk: MemoryDisk): Journal {
 
   return {
     async recover(): Promise<Recovery> {
-      const { runs, agents, inbox, effects } = disk.contents
+      const { runs, agents, inbox, effects, closures } = disk.contents
       return {
         runs: [...runs.values()],
         agentsWithMail: [...new Set([...inbox.values()].map((event) => event.agent))],
         effects: [...effects.values()],
+        closures: [...closures.values()],
         nextDueMs: timersByDue()[0]?.dueMs ?? null,
         nextAgentKey: agents.size + 1,
         nextRunKey: runs.size + 1,

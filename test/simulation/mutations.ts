@@ -114,6 +114,16 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       recover: async () => ({ ...(await journal.recover()), agentsWithMail: [] }),
     }),
   },
+  'the times that services named are not stored': withheld((batch) => ({
+    ...batch,
+    closures: [],
+  })),
+  'the times that services named are forgotten at a restart': {
+    journal: (journal) => ({
+      ...journal,
+      recover: async () => ({ ...(await journal.recover()), closures: [] }),
+    }),
+  },
   'timers are not stored': withheld((batch) => ({ ...batch, timersSet: [] })),
   'fired timers are not removed': withheld((batch) => ({ ...batch, timersRemoved: [] })),
   'timers are forgotten at a restart': {

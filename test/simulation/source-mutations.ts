@@ -141,6 +141,16 @@ export const SOURCE_MUTATIONS: Readonly<Record<string, SourceMutation>> = {
     line: 'if (isWorking) await this.#waitForEnd(work)',
     becomes: '',
   },
+  'a time that a service named holds for nobody': {
+    file: 'service-gate.ts',
+    line: 'this.#closedUntilMs = Math.max(this.#closedUntilMs, timeMs)',
+    becomes: '',
+  },
+  'who waited for a place does not look whether the service may be asked': {
+    file: 'executor.ts',
+    line: 'if (!gate?.isClosed && !gate?.isOut) return undefined',
+    becomes: 'return undefined',
+  },
   'a stopped effect counts as ended at once': {
     file: 'open-effects.ts',
     line: 'this.#effects.get(id)?.running?.abort()',

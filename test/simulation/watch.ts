@@ -1,3 +1,4 @@
+import type { EffectId } from '../../src/agents/values.ts'
 import { findMachine } from '../../src/machines/catalog.ts'
 import { step } from '../../src/machines/step.ts'
 import { SUSPEND } from '../../src/machines/suspend.ts'
@@ -7,11 +8,21 @@ import type { World } from './world.ts'
 /** A clock that is set forward is noticed within ten minutes; nothing else makes a timer late. */
 const LATE_MS_MAX = 11 * 60_000
 
+/** How long a time that a service named may take until it is stored, a busy disk included. */
+const STORED_AFTER_MS_MAX = 1_000
+
+/** A time that a service named, and when it did. */
+interface Named {
+  readonly untilMs: number
+  readonly elapsedMs: number
+}
+
 /** Looks at the disk while a simulation goes on: what must hold at every moment, and at its end. */
 export class Watch {
   readonly #world: World
   /** When each armed timer was first seen to be due, by its key and its setting. */
   readonly #dueSinceMs = new Map<string, number>()
+  #named: Named[] = []
 
   constructor(world: World) {
     this.#world = world
@@ -20,6 +31,24 @@ export class Watch {
   /** After a commit: what is stored fits together. */
   committed(): void {
     this.#world.violations.push(...this.#strayTimers(), ...this.#unsuspended())
+  }
+
+  /** A service asked to be left alone. */
+  named(untilMs: number): void {
+    this.#named.push({ untilMs, elapsedMs: this.#world.clock.elapsedMs })
+  }
+
+  /** After a crash: what was named just before it may not be known any more. */
+  crashed(): void {
+    const { elapsedMs } = this.#world.clock
+    this.#named = this.#named.filter((n) => elapsedMs - n.elapsedMs > STORED_AFTER_MS_MAX)
+  }
+
+  /** Before a service is asked. */
+  asked(id: EffectId): void {
+    const { clock, violations } = this.#world
+    const isEarly = this.#named.some(({ untilMs }) => clock.nowMs() < untilMs)
+    if (isEarly) violations.push(`${id} was tried before the time that its service named`)
   }
 
   /** After time has passed. */

@@ -123,6 +123,7 @@ export class World {
     this.crashes += 1
     this.#process.alive = false
     this.disk.crash()
+    this.watch.crashed()
     this.clock.after(this.random.below(2_000), () => void this.boot())
   }
 
@@ -172,20 +173,30 @@ export class World {
     return {
       policy: { timeoutMs: 60_000, attemptsMax: 3 },
       serviceOf: () => 'model',
-      run: (effect, context) => this.#work(process, effect, context, 'even after its end'),
+      run: (effect, context) => {
+        if (process.alive) this.watch.asked(effect.id)
+        return this.#work(process, effect, context, 'even after its end')
+      },
     }
   }
 
   /** Knows what it did, and does nothing after it was told to end. */
   #drillOnce(process: Process): EffectHandler {
+    const recognising = new Set<EffectId>()
     return {
       ...this.#drill(process),
       recognise: async ({ id }) => {
+        if (process.alive) this.watch.asked(id)
+        recognising.add(id)
         await this.clock.delay(this.random.below(100))
         if (this.faults.strikes('recognition_failed')) return failLater('network')
         return this.carriedOut.has(id) ? { ok: true, value: null } : undefined
       },
-      run: (effect, context) => this.#work(process, effect, context, 'until its end'),
+      run: (effect, context) => {
+        // One try asks twice; another may be told to wait in between.
+        if (!recognising.delete(effect.id) && process.alive) this.watch.asked(effect.id)
+        return this.#work(process, effect, context, 'until its end')
+      },
     }
   }
 
@@ -245,7 +256,12 @@ export class World {
     const failure = this.#failure()
     if (failure === 'hang') return untilAborted(signal)
     if (failure === 'deaf') return new Promise(() => {})
-    if (failure !== undefined) return failure
+    if (failure !== undefined) {
+      const isHeard = process.alive && !signal.aborted && kind !== 'clean_up'
+      const waitMs = failure.ok ? undefined : failure.error.retryAfterMs
+      if (isHeard && waitMs !== undefined) this.watch.named(this.clock.nowMs() + waitMs)
+      return failure
+    }
     if (acts === 'until its end' && (signal.aborted || !process.alive)) return failLater('ended')
     this.carriedOut.set(id, { kind, count: (this.carriedOut.get(id)?.count ?? 0) + 1 })
     this.log(`carried out ${id}`)

@@ -28,6 +28,7 @@ const NOTHING: Omit<Batch, 'id'> = {
   effectsWaiting: [],
   timersSet: [],
   timersRemoved: [],
+  closures: [],
   accepted: [],
 }
 

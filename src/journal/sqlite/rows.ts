@@ -1,6 +1,7 @@
 import type { AgentId, EffectId, EventId, RunId } from '../../agents/values.ts'
 import type {
   AgentRecord,
+  Closure,
   EffectRecord,
   InboxEvent,
   JournalRow,
@@ -167,6 +168,16 @@ export function toTimer(row: Row): TimerRecord {
   }
   verify(`timer ${row.name}`, row.checksum, timerChecksum(timer))
   return timer
+}
+
+export function closureChecksum({ service, untilMs }: Closure): number {
+  return new Checksum().text(service).number(untilMs).value
+}
+
+export function toClosure(row: Row): Closure {
+  const closure: Closure = { service: String(row.service), untilMs: Number(row.until_ms) }
+  verify(`the time that ${row.service} named`, row.checksum, closureChecksum(closure))
+  return closure
 }
 
 /** The columns of a journal row that are written; its place is given by SQLite. */

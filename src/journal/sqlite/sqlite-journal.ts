@@ -19,6 +19,7 @@ import { type Database, openDatabase, type SqlValue } from './driver.ts'
 import { migrate, requireSchema } from './migrate.ts'
 import {
   agentChecksum,
+  closureChecksum,
   effectChecksum,
   fillRow,
   mailChecksum,
@@ -27,6 +28,7 @@ import {
   runChecksum,
   timerChecksum,
   toAgent,
+  toClosure,
   toEffect,
   toInboxEvent,
   toRun,
@@ -53,7 +55,7 @@ const FREE_BYTES_MIN = 100 * LOG_BYTES
  * million rows take 0.4 s to check. They carry checksums, are checked whole by a reader, and are
  * verified when they are replayed.
  */
-const OPEN_WORK = ['meta', 'runs', 'steps', 'inbox', 'effects', 'timers']
+const OPEN_WORK = ['meta', 'runs', 'steps', 'inbox', 'effects', 'timers', 'closures']
 
 /** Opens the journal of a state folder as its only writer; the folder is made when it is not there. */
 export async function openSqliteJournal(folder: string): Promise<Journal> {
@@ -199,6 +201,7 @@ class SqliteJournal implements Journal {
         runs: sql.runs.all().map(toRun),
         agentsWithMail: sql.agentsWithMail.all().map((row) => row.id as AgentId),
         effects: sql.effects.all().map(toEffect),
+        closures: sql.closures.all().map(toClosure),
         nextDueMs: readNextDueMs(sql),
         nextAgentKey: Number(max?.agent ?? 0) + 1,
         nextRunKey: Number(max?.run ?? 0) + 1,
@@ -357,6 +360,9 @@ class SqliteJournal implements Journal {
     for (const timer of batch.timersSet) {
       const { agent, name, epoch, dueMs } = timer
       sql.setTimer.run(agent, name, epoch, dueMs, timerChecksum(timer))
+    }
+    for (const closure of batch.closures) {
+      sql.putClosure.run(closure.service, closure.untilMs, closureChecksum(closure))
     }
   }
 }

@@ -85,6 +85,13 @@ export function prepareStatements(database: Database) {
        ORDER BY effects.asked_ms, effects.id`,
     ),
 
+    ...timeStatements(prepare),
+  }
+}
+
+/** What is waited for: timers, and services that asked to be left alone. */
+function timeStatements(prepare: Database['prepare']) {
+  return {
     setTimer: prepare('INSERT OR REPLACE INTO timers VALUES (?, ?, ?, ?, ?)'),
     removeTimer: prepare('DELETE FROM timers WHERE agent = ? AND name = ?'),
     dueTimers: prepare(
@@ -92,6 +99,9 @@ export function prepareStatements(database: Database) {
        WHERE due_ms <= ? ORDER BY due_ms, timers.agent, name LIMIT ?`,
     ),
     nextDue: prepare('SELECT min(due_ms) AS due_ms FROM timers'),
+
+    putClosure: prepare('INSERT OR REPLACE INTO closures VALUES (?, ?, ?)'),
+    closures: prepare('SELECT * FROM closures ORDER BY service'),
   }
 }
 

@@ -94,3 +94,10 @@ CREATE TABLE timers (
   PRIMARY KEY (agent, name)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX timers_by_due ON timers (due_ms);
+
+-- Until when each service asked to be left alone, last. One that is past stays until the next.
+CREATE TABLE closures (
+  service  TEXT PRIMARY KEY,
+  until_ms INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
