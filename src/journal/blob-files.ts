@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
 import type { BlobRef } from '../agents/values.ts'
-import type { BlobStore } from '../runtime/blobs.ts'
+import { type BlobStore, NoRoomError } from '../runtime/blobs.ts'
 
 const compress = promisify(deflate)
 const decompress = promisify(inflate)
@@ -28,10 +28,14 @@ export function openBlobFiles(folder: string): BlobStore {
       const bytes = Buffer.from(content as Uint8Array)
       const ref = { sha256: hashOf(bytes), bytes: bytes.length }
       const path = pathOf(ref)
-      await makeFolderOnce(dirname(path))
-      // A file that was damaged, or cut short by a power failure, has the name already.
-      if (!(await holds(path, ref))) await write(path, await compress(bytes))
-      await syncFolder(dirname(path))
+      try {
+        await makeFolderOnce(dirname(path))
+        // A file that was damaged, or cut short by a power failure, has the name already.
+        if (!(await holds(path, ref))) await write(path, await compress(bytes))
+        await syncFolder(dirname(path))
+      } catch (error) {
+        throw explain(error, folder)
+      }
       return ref
     },
 
@@ -41,6 +45,14 @@ export function openBlobFiles(folder: string): BlobStore {
       throw new Error(`blob ${ref.sha256} is damaged: its content does not match its hash`)
     },
   }
+}
+
+/** A full disk, or a quota that is used up, said in the store's words. */
+function explain(error: unknown, folder: string): unknown {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code !== 'ENOSPC' && code !== 'EDQUOT') return error
+  const advice = 'the disk is full; free some space, it is tried again and goes on by itself'
+  return new NoRoomError(`${folder}: ${advice} (${message})`, { cause: error })
 }
 
 function hashOf(bytes: Uint8Array): string {

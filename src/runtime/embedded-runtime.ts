@@ -172,7 +172,10 @@ class EmbeddedRuntime implements Runtime {
   }
 
   health(): Health {
-    return this.#loop.health
+    const { health } = this.#loop
+    const { shortage } = this.#executor
+    if (health.state !== 'well' || shortage === undefined) return health
+    return { state: 'waiting_for_room', error: shortage }
   }
 
   idle(): Promise<void> {

@@ -12,6 +12,7 @@ import {
   type EffectPolicy,
   type Service,
 } from './effect-handler.ts'
+import { PatientBlobs, type Shortage } from './patient-blobs.ts'
 import { Places } from './places.ts'
 import type { Closure } from './records.ts'
 import { ServiceGate } from './service-gate.ts'
@@ -68,6 +69,7 @@ export class Executor {
   readonly #parts: ExecutorParts
   readonly #gates = new Map<string, ServiceGate>()
   readonly #places: Places
+  readonly #shortages = new Set<Shortage>()
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts
@@ -75,6 +77,12 @@ export class Executor {
     for (const [name, { concurrencyMax }] of Object.entries(parts.services)) {
       this.#gates.set(name, new ServiceGate(name, parts.clock, concurrencyMax))
     }
+  }
+
+  /** What the blob store says while somebody waits for room. */
+  get shortage(): string | undefined {
+    const [longest] = this.#shortages
+    return longest?.error
   }
 
   /** Holds to a time that the service named before; of one that is not there nobody asks. */
@@ -221,14 +229,15 @@ export class Executor {
     signal: AbortSignal,
     repeated: boolean,
   ): Promise<Attempt | 'aborted'> {
-    const { clock, blobs } = this.#parts
+    const { clock } = this.#parts
     // Linked by hand: `AbortSignal.any` takes longer than all the rest of this.
     const end = new AbortController()
     const abort = () => end.abort(signal.reason)
     signal.addEventListener('abort', abort)
     if (signal.aborted) abort()
+    const blobs = new PatientBlobs(this.#parts.blobs, clock, end.signal, this.#shortages)
     const context: EffectContext = { signal: end.signal, blobs }
-    const timeout = sleepUntil(clock, clock.nowMs() + policy.timeoutMs, context.signal).then(() =>
+    const timeout = this.#passTime(policy, blobs, end.signal).then(() =>
       signal.aborted ? ('aborted' as const) : timedOut(policy),
     )
     let isWorking = true
@@ -242,6 +251,17 @@ export class Executor {
     end.abort(OVER)
     if (isWorking) await this.#waitForEnd(work)
     return outcome
+  }
+
+  /** Resolves when the time of a try is over. That in which it waits for room does not count. */
+  async #passTime(policy: EffectPolicy, blobs: PatientBlobs, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts
+    let countedMs = 0
+    for (let restMs = policy.timeoutMs; restMs > 0 && !signal.aborted; ) {
+      await sleepUntil(clock, clock.nowMs() + restMs, signal)
+      restMs = blobs.waitedMs - countedMs
+      countedMs = blobs.waitedMs
+    }
   }
 
   /** Two tries of one effect never work at once, unless a handler ignores its abort for too long. */

@@ -16,6 +16,8 @@ export type Health =
   | { readonly state: 'well' }
   /** The journal cannot be written to at present; nothing is lost, nothing goes on. */
   | { readonly state: 'waiting_for_journal'; readonly error: string }
+  /** There is no room for blobs at present: the effects that have one to store wait. */
+  | { readonly state: 'waiting_for_room'; readonly error: string }
   | { readonly state: 'failed'; readonly error: string }
 
 /**

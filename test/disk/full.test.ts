@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -71,6 +72,32 @@ test('a full disk is waited for: nothing acknowledged is lost, and it goes on by
   await journal.close()
   expect(differences).toEqual([])
   expect(acknowledged.filter((id) => !ids.has(id))).toEqual([])
+})
+
+test('a full disk is waited for by who has a blob to store: what was paid for is kept', async () => {
+  let paid = 0
+  const state = await openState(join(disk, 'state'), {
+    run: async (_, { blobs }) => {
+      paid += 1
+      return { ok: true, value: { ...(await blobs.put(randomBytes(600_000))) } }
+    },
+  })
+  const filler = join(disk, 'filler')
+  const { bavail, bsize } = statfsSync(disk)
+  writeFileSync(filler, Buffer.alloc(bavail * bsize - 200_000))
+  await state.work()
+  await vi.waitUntil(() => state.runtime.health().state !== 'well')
+  expect(state.runtime.health()).toMatchObject({
+    state: 'waiting_for_room',
+    error: expect.stringContaining('the disk is full; free some space'),
+  })
+
+  rmSync(filler)
+  await vi.waitUntil(async () => (await state.last()) !== undefined, 10_000)
+  expect(state.runtime.health()).toEqual({ state: 'well' })
+  expect(await state.last()).toMatchObject({ result: { ok: true, value: { bytes: 600_000 } } })
+  expect(paid).toBe(1)
+  await state.close()
 })
 
 test('a read-only folder is refused with what to do, and nothing is lost', async () => {

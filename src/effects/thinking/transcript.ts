@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { PartRef, Transcript } from '../../agents/thinking/outcomes.ts'
 import type { BlobRef } from '../../agents/values.ts'
-import type { BlobStore } from '../../runtime/blobs.ts'
+import { type BlobStore, NoRoomError } from '../../runtime/blobs.ts'
 import type { Message, ToolCall, ToolDefinition, ToolResult } from '../brains/brain.ts'
 
 /** What a conversation begins with. Kept as it was, so that every turn sends the same bytes. */
@@ -112,7 +112,8 @@ async function put(blobs: BlobStore, text: string): Promise<BlobRef> {
     try {
       return await blobs.put(text)
     } catch (error) {
-      if (tries >= PUT_TRIES_MAX) throw error
+      // Room was waited for already, until there was nobody to wait for it.
+      if (tries >= PUT_TRIES_MAX || error instanceof NoRoomError) throw error
       await new Promise((resolve) => setTimeout(resolve, PUT_DELAY_MS))
     }
   }
