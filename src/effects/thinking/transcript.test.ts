@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { BlobRef } from '../../agents/values.ts'
-import type { BlobStore } from '../../runtime/blobs.ts'
+import { type BlobStore, NoRoomError } from '../../runtime/blobs.ts'
 import { Transcripts } from './transcript.ts'
 
 const OPENING = { system: 'You write code.', tools: [] }
@@ -74,4 +74,16 @@ test.each([
   expect(full.travelling).toHaveLength(travelling)
   expect(blobs.texts).toHaveLength(1 - travelling)
   expect((await new Transcripts().read(blobs, full)).system).toBe(OPENING.system)
+})
+
+test('a store that has waited for room in vain is not asked again', async () => {
+  let puts = 0
+  const put = async () => {
+    puts += 1
+    throw new NoRoomError('it is full')
+  }
+  const opening = { opening: OPENING, messages: [{ ...ASKED, text: 'x'.repeat(1_000_000) }] }
+  const adding = new Transcripts().add({ ...blobs, put }, null, opening)
+  await expect(adding).rejects.toThrow('it is full')
+  expect(puts).toBe(1)
 })
