@@ -16,6 +16,9 @@ import { Random } from '../drill/random.ts'
 
 const KILLS = Number(process.env.SLIPWAY_KILLS ?? 200)
 const RECOVERY_MS_MAX = 2_000
+
+/** After how many kills the next process is killed while it recovers. */
+const IN_RECOVERY_EVERY = 5
 const RUN = 'run-1' as RunId
 
 const folder = mkdtempSync(join(tmpdir(), 'slipway-kill-'))
@@ -43,8 +46,14 @@ interface Life {
   readonly errors: string
 }
 
-/** Runs the worker, and kills it so long after it was ready; `undefined` lets it end by itself. */
-function live(firstEvent: number, events: number, killAfterMs: number | undefined): Promise<Life> {
+/** When a process is killed: so long after it was started, or after it was ready. */
+interface Kill {
+  readonly after: 'start' | 'ready'
+  readonly ms: number
+}
+
+/** Runs the worker and kills it; `undefined` lets it end by itself. */
+function live(firstEvent: number, events: number, kill: Kill | undefined): Promise<Life> {
   return new Promise((resolve) => {
     const startedMs = performance.now()
     const args = [`${bundle}/worker.mjs`, folder, String(firstEvent), String(events)]
@@ -52,12 +61,16 @@ function live(firstEvent: number, events: number, killAfterMs: number | undefine
     const said: string[] = []
     let errors = ''
     let recoveryMs: number | undefined
+    const killAfter = (moment: Kill['after']) => {
+      if (kill?.after === moment) setTimeout(() => child.kill('SIGKILL'), kill.ms)
+    }
+    killAfter('start')
     child.stderr.on('data', (chunk) => (errors += chunk))
     createInterface({ input: child.stdout }).on('line', (line) => {
       said.push(line)
       if (line !== 'ready') return
       recoveryMs = performance.now() - startedMs
-      if (killAfterMs !== undefined) setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+      killAfter('ready')
     })
     child.on('close', () => {
       const acknowledged = said.filter((line) => line.startsWith('ack ')).map((l) => l.slice(4))
@@ -80,12 +93,22 @@ test(`${KILLS} kills: nothing acknowledged is lost, no outcome is recorded twice
 }, async () => {
   const acknowledged = new Set<string>()
   const recoveriesMs: number[] = []
+  let inRecovery = 0
   for (let kill = 0; kill < KILLS; kill += 1) {
-    const life = await live(kill * 1_000, 1_000, random.below(120))
+    const life = await live(kill * 1_000, 1_000, { after: 'ready', ms: random.below(120) })
     expect(life.errors).toBe('')
     for (const id of life.acknowledged) acknowledged.add(id)
     if (life.recoveryMs !== undefined) recoveriesMs.push(life.recoveryMs)
+    if (kill % IN_RECOVERY_EVERY !== 0) continue
+    // What was left behind just now is killed again while it is taken up.
+    const aboutMs = life.recoveryMs ?? 0
+    const ms = Math.round(aboutMs / 2) + random.below(Math.round(aboutMs / 2))
+    const again = await live(kill * 1_000 + 500, 500, { after: 'start', ms })
+    expect(again.errors).toBe('')
+    for (const id of again.acknowledged) acknowledged.add(id)
+    if (again.recoveryMs === undefined) inRecovery += 1
   }
+  expect(inRecovery).toBeGreaterThan(0)
   const rest = await live(KILLS * 1_000, 0, undefined)
   expect(rest).toMatchObject({ errors: '', said: ['ready', 'rested'] })
 
@@ -107,7 +130,7 @@ test(`${KILLS} kills: nothing acknowledged is lost, no outcome is recorded twice
   recoveriesMs.sort((a, b) => a - b)
   const p99Ms = recoveriesMs[Math.floor(recoveriesMs.length * 0.99)] ?? Infinity
   console.log(
-    `${KILLS} kills, ${acknowledged.size} events acknowledged, ${rows.length} rows, ` +
+    `${KILLS} kills and ${inRecovery} in a recovery, ${acknowledged.size} events acknowledged, ${rows.length} rows, ` +
       `recovery at the 99th percentile ${p99Ms.toFixed(0)} ms, start of the process included`,
   )
   expect(recoveriesMs.length).toBe(KILLS)
