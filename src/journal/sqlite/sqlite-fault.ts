@@ -21,6 +21,11 @@ const ADVICE: Readonly<Record<JournalFault, string>> = {
   lost: 'the database cannot be read or written (disk error, or the folder is gone)',
 }
 
+/** What SQLite says of a damaged file, for what it does not notice itself. */
+export function damagedFile(problem: string): Error {
+  return Object.assign(new Error(problem), { errcode: 11 })
+}
+
 /** An error of SQLite as one of ours, with what to do about it; others are passed on as they are. */
 export function toJournalError(error: unknown, path: string): Error {
   const code = (error as { errcode?: number }).errcode

@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  fdatasyncSync,
-  fstatSync,
-  openSync,
-  statfsSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentId, EventId, RunId } from '../../agents/values.ts'
 import type { Batch, Journal, JournalReader, LoadedAgent, Recovery } from '../../runtime/journal.ts'
@@ -16,6 +7,7 @@ import { makeStateFolder, refuseNetworkFileSystem, writeOwnFile } from '../file-
 import { StateFolderError } from '../state-folder-error.ts'
 import { AcceptedIds } from './accepted-ids.ts'
 import { type Database, openDatabase, type SqlValue } from './driver.ts'
+import { refuseDamagedLog, reserveLog } from './log.ts'
 import { migrate, requireSchema } from './migrate.ts'
 import {
   agentChecksum,
@@ -35,7 +27,7 @@ import {
   toStoredRow,
   toTimer,
 } from './rows.ts'
-import { toJournalError } from './sqlite-fault.ts'
+import { damagedFile, toJournalError } from './sqlite-fault.ts'
 import { prepareStatements, ROWS_AT_ONCE, type Statements } from './statements.ts'
 import { Steps } from './steps.ts'
 import { takeWriterLock, type WriterLock } from './writer-lock.ts'
@@ -43,12 +35,6 @@ import { takeWriterLock, type WriterLock } from './writer-lock.ts'
 const FILE = 'journal.db'
 const BUSY_TIMEOUT_MS = 5_000
 const SQLITE_PAGE_BYTES_MIN = 512
-
-/** A thousand pages, after which SQLite writes them back, and a little. */
-const LOG_BYTES = 4_300_000
-
-/** Where less is free, the room is for what happens. */
-const FREE_BYTES_MIN = 100 * LOG_BYTES
 
 /**
  * What a start reads, and so what it checks: what is open, and not all that ever happened. A
@@ -69,6 +55,7 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
     // The folder lies in the user's repository and is none of its business.
     writeOwnFile(join(folder, '.gitignore'), '*\n')
     sizeOfFile(path)
+    await refuseDamagedLog(`${path}-wal`)
     database = await openDatabase(path)
     database.exec(`
       PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
@@ -100,6 +87,7 @@ export async function openSqliteJournalReader(folder: string): Promise<JournalRe
         `${folder} holds no journal. Start a run first, or name the state folder with --state.`,
       )
     }
+    await refuseDamagedLog(`${path}-wal`)
     database = await openDatabase(path, true)
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     database.exec('BEGIN')
@@ -131,38 +119,10 @@ function sizeOfFile(path: string): number | undefined {
   return stats.size
 }
 
-/**
- * Gives the log its full size at once. A commit that makes a file longer has the file system write
- * down all that anybody changed in it meanwhile, which takes milliseconds next to a busy git; one
- * that writes over what is there waits for its own bytes alone. SQLite reads a log up to the first
- * frame that is none, and begins it anew when it is full, at this size.
- */
-function reserveLog(path: string): void {
-  try {
-    const { bavail, bsize } = statfsSync(path)
-    if (bavail * bsize < FREE_BYTES_MIN) return
-    const file = openSync(path, 'r+')
-    try {
-      const { size } = fstatSync(file)
-      if (size < LOG_BYTES) writeSync(file, Buffer.alloc(LOG_BYTES - size), 0, null, size)
-      fdatasyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-  } catch {
-    // It is as durable without, and slower.
-  }
-}
-
 /** Also compares indexes with their tables, which a quick check does not: a lost entry hides a row. */
 function checkIntegrity(database: Database, scope = '(1)'): void {
   const problem = database.prepare(`PRAGMA integrity_check${scope}`).get()?.integrity_check
   if (problem !== 'ok') throw damagedFile(String(problem))
-}
-
-/** What SQLite says of such a file itself, where it notices. */
-function damagedFile(problem: string): Error {
-  return Object.assign(new Error(problem), { errcode: 11 })
 }
 
 function explain(error: unknown, folder: string, path: string): Error {
