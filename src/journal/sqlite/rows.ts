@@ -11,7 +11,7 @@ import type {
   TimerRecord,
 } from '../../runtime/records.ts'
 import { Checksum } from './checksum.ts'
-import { damaged, verify } from './damage.ts'
+import { damaged, missing, verify } from './damage.ts'
 import type { SqlValue } from './driver.ts'
 import { toStep } from './steps.ts'
 
@@ -86,7 +86,14 @@ export function agentChecksum(agent: AgentRecord, rest: string): number {
   return identity.text(state).number(seq).text(rest).value
 }
 
+/** An agent that has open work. */
+export function toOpenAgent(row: Row): AgentRecord {
+  if (row.key === null) throw missing(`agent ${row.named}`, 'open work')
+  return toAgent(row)
+}
+
 export function toAgent(row: Row): AgentRecord {
+  if (row.run_id === null) throw missing(`run ${row.run}`, `agent ${row.id}`)
   const rest = String(row.rest)
   const agent: AgentRecord = {
     key: Number(row.key),
@@ -138,6 +145,8 @@ export function effectChecksum(effect: EffectRecord, input: string): number {
 }
 
 export function toEffect(row: Row): EffectRecord {
+  if (row.agent_id === null) throw missing(`agent ${row.agent}`, `effect ${row.id}`)
+  if (row.run_id === null) throw missing('the run of its agent', `effect ${row.id}`)
   const input = String(row.input)
   const effect: EffectRecord = {
     id: row.id as EffectId,
@@ -159,6 +168,7 @@ export function timerChecksum({ agent, name, epoch, dueMs }: TimerRecord): numbe
 }
 
 export function toTimer(row: Row): TimerRecord {
+  if (row.agent_id === null) throw missing(`agent ${row.agent}`, `timer ${row.name}`)
   const timer: TimerRecord = {
     agent: Number(row.agent),
     agentId: row.agent_id as AgentId,
@@ -208,6 +218,8 @@ function rowChecksum(
 }
 
 export function toStoredRow(row: Row): StoredRow {
+  if (row.agent_id === null) throw missing(`agent ${row.agent}`, `row ${row.seq}`)
+  if (row.step_checksum === null) throw missing(`step ${row.step}`, `row ${row.seq}`)
   const body = String(row.body)
   const stored: StoredRow = {
     seq: Number(row.seq),

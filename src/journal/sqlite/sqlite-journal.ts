@@ -23,6 +23,7 @@ import {
   toClosure,
   toEffect,
   toInboxEvent,
+  toOpenAgent,
   toRun,
   toStoredRow,
   toTimer,
@@ -156,6 +157,8 @@ class SqliteJournal implements Journal {
 
   async recover(): Promise<Recovery> {
     return this.#read((sql) => {
+      // Looked up now, and not when their work is done and paid for.
+      sql.openAgents.all().forEach(toOpenAgent)
       const max = sql.maxKeys.get()
       return {
         runs: sql.runs.all().map(toRun),

@@ -9,12 +9,20 @@ const ADD_ROWS = `INSERT INTO journal
     (run, agent, agent_seq, at_ms, step, event_id, body, checksum)
   VALUES ${ROW}`
 
-const AGENT = `SELECT agents.*, runs.id AS run_id FROM agents JOIN runs ON runs.key = agents.run`
+// Never an inner join: what is named and is not there is damage, and its row must not vanish.
+const AGENT = `SELECT agents.*, runs.id AS run_id
+  FROM agents LEFT JOIN runs ON runs.key = agents.run`
+
+const OPEN_AGENTS = `SELECT open.agent AS named, agents.*, runs.id AS run_id
+  FROM (SELECT agent FROM inbox UNION SELECT agent FROM effects UNION SELECT agent FROM timers)
+    AS open
+  LEFT JOIN agents ON agents.key = open.agent
+  LEFT JOIN runs ON runs.key = agents.run`
 
 const ROWS_OF_RUN = `SELECT journal.*, agents.id AS agent_id,
     kind, event_type, from_state, to_state, move, steps.checksum AS step_checksum
   FROM journal
-  JOIN agents ON agents.key = journal.agent
+  LEFT JOIN agents ON agents.key = journal.agent
   LEFT JOIN steps ON steps.key = journal.step
   WHERE journal.run = (SELECT key FROM runs WHERE id = ?) AND journal.seq > ?
   ORDER BY journal.seq LIMIT ?`
@@ -49,6 +57,7 @@ export function prepareStatements(database: Database) {
     ),
     agentById: prepare(`${AGENT} WHERE agents.id = ?`),
     agentsOfRun: prepare(`${AGENT} WHERE runs.id = ? ORDER BY agents.key`),
+    openAgents: prepare(OPEN_AGENTS),
     agentsWithMail: prepare(
       `SELECT id FROM agents WHERE key IN (SELECT DISTINCT agent FROM inbox) ORDER BY key`,
     ),
@@ -57,7 +66,9 @@ export function prepareStatements(database: Database) {
               (SELECT max(place) FROM inbox) AS place`,
     ),
 
-    steps: prepare('SELECT steps.*, key AS step, checksum AS step_checksum FROM steps'),
+    steps: prepare(
+      'SELECT steps.*, key AS step, checksum AS step_checksum FROM steps ORDER BY key',
+    ),
     addStep: prepare('INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?)'),
 
     addRow: prepare(ADD_ROWS),
@@ -81,7 +92,8 @@ export function prepareStatements(database: Database) {
     setWaiting: prepare('UPDATE effects SET waiting = ? WHERE id = ?'),
     effects: prepare(
       `SELECT effects.*, agents.id AS agent_id, runs.id AS run_id
-       FROM effects JOIN agents ON agents.key = effects.agent JOIN runs ON runs.key = agents.run
+       FROM effects
+       LEFT JOIN agents ON agents.key = effects.agent LEFT JOIN runs ON runs.key = agents.run
        ORDER BY effects.asked_ms, effects.id`,
     ),
 
@@ -95,7 +107,8 @@ function timeStatements(prepare: Database['prepare']) {
     setTimer: prepare('INSERT OR REPLACE INTO timers VALUES (?, ?, ?, ?, ?)'),
     removeTimer: prepare('DELETE FROM timers WHERE agent = ? AND name = ?'),
     dueTimers: prepare(
-      `SELECT timers.*, agents.id AS agent_id FROM timers JOIN agents ON agents.key = timers.agent
+      `SELECT timers.*, agents.id AS agent_id
+       FROM timers LEFT JOIN agents ON agents.key = timers.agent
        WHERE due_ms <= ? ORDER BY due_ms, timers.agent, name LIMIT ?`,
     ),
     nextDue: prepare('SELECT min(due_ms) AS due_ms FROM timers'),

@@ -1,6 +1,6 @@
 import type { JournalRow, RowKind } from '../../runtime/records.ts'
 import { Checksum } from './checksum.ts'
-import { verify } from './damage.ts'
+import { missing, verify } from './damage.ts'
 import type { SqlValue } from './driver.ts'
 import type { Statements } from './statements.ts'
 
@@ -62,7 +62,9 @@ export class Steps {
   #read(): Branch {
     const root: Branch = new Map()
     const rows = this.#sql.steps.all()
-    for (const row of rows) {
+    for (const [i, row] of rows.entries()) {
+      // The next number is by their count: it must not be one that rows have already.
+      if (Number(row.step) !== i + 1) throw missing(`step ${i + 1}`, 'the order of steps')
       const { kind, eventType, from, to, move } = toStep(row)
       const branch = [kind, eventType, from, to].reduce(branchOf, root)
       branch.set(move, Number(row.step))
