@@ -23,10 +23,12 @@ export function checkDecision(decision: Decision): void {
   if (set !== undefined) chars += requireJson(set, 'set')
   for (const { to, type, payload } of listOf(send, 'send')) {
     chars += requireJson([to, type, payload], 'send')
+    requireStorable(type, 'the event type')
     if (RESERVED_TYPES.has(type)) throw new TypeError(`the event type ${type} is the runtime's`)
   }
   for (const { kind, input } of listOf(effects, 'effects')) {
     chars += requireJson([kind, input], 'effects')
+    requireStorable(kind, 'the kind of effect')
   }
   if (reason !== undefined) chars += requireJson(reason, 'reason')
   if (retry !== undefined) chars += requireJson(retry, 'retry')
@@ -41,6 +43,7 @@ const NONE: readonly never[] = []
 
 function checkTimers(timers: NonNullable<Decision['timers']>): void {
   for (const [name, dueMs] of Object.entries(timers)) {
+    requireStorable(name, 'the timer')
     if (name.startsWith('$')) throw new TypeError(`the timer ${name} is the runtime's`)
     if (dueMs !== null && !Number.isSafeInteger(dueMs)) {
       throw new TypeError(`timer ${name} is due at ${dueMs}, which is no whole number of ms`)
@@ -52,6 +55,18 @@ function listOf<T>(list: readonly T[] | undefined, name: string): readonly T[] {
   if (list === undefined) return NONE
   if (!Array.isArray(list)) throw new TypeError(`${name} is no list`)
   return list
+}
+
+/** What a text column does not give back: half a character becomes U+FFFD, and a NUL is an end. */
+const UNSTORABLE = /[\0\p{Surrogate}]/u
+
+/**
+ * Throws unless a name or an id is the same after it was stored: two that are not would become one.
+ * Texts within JSON are stored with escapes, and may hold anything.
+ */
+export function requireStorable(text: string, name: string): void {
+  if (!UNSTORABLE.test(text)) return
+  throw new TypeError(`${name} ${JSON.stringify(text)} holds half a character or a NUL`)
 }
 
 /** Throws unless the value is the same after it was stored as JSON; gives its size in characters. */

@@ -2,7 +2,7 @@ import type { Role } from '../agents/role.ts'
 import type { AgentId, EffectId, EventId, Json, JsonObject, RunId } from '../agents/values.ts'
 import type { BlobStore } from './blobs.ts'
 import type { Clock } from './clock.ts'
-import { RESERVED_TYPES, requireJson } from './decision.ts'
+import { RESERVED_TYPES, requireJson, requireStorable } from './decision.ts'
 import type { EffectHandler, Service } from './effect-handler.ts'
 import { type Ending, Executor } from './executor.ts'
 import {
@@ -46,6 +46,7 @@ export interface RuntimeParts {
 
 /** Opens the runtime of one process on a journal, and goes on with what the journal holds. */
 export async function openEmbeddedRuntime(parts: RuntimeParts): Promise<Runtime> {
+  for (const service of Object.keys(parts.services ?? {})) requireStorable(service, 'the service')
   const journal = new PatientJournal(parts.journal, parts.clock)
   const memory = await Memory.recover(journal, parts.roles)
   const runtime = new EmbeddedRuntime(parts, journal, memory)
@@ -107,6 +108,7 @@ class EmbeddedRuntime implements Runtime {
   createRun(id: RunId, config: JsonObject): Promise<void> {
     return this.#loop.submit(undefined, (turn) => {
       if (this.#memory.runs.has(id)) return
+      requireStorable(id, 'the run')
       const key = this.#memory.nextRunKey
       this.#memory.nextRunKey += 1
       turn.putRun({ key, id, status: 'running', createdMs: turn.nowMs, config })
@@ -121,6 +123,7 @@ class EmbeddedRuntime implements Runtime {
       if (runRecord === undefined || roleRecord === undefined) {
         throw new Error(`no ${runRecord === undefined ? `run ${run}` : `role ${role}`}`)
       }
+      requireStorable(id, 'the agent')
       turn.createAgent(id, runRecord, roleRecord)
     })
   }
@@ -192,6 +195,8 @@ class EmbeddedRuntime implements Runtime {
     const resident = this.#memory.residents.get(agent)
     if (resident === undefined) return 'no_agent'
     if (turn.knows(id)) return 'duplicate'
+    requireStorable(id, 'the event')
+    requireStorable(type, 'the event type')
     this.#requireFit(payload)
     if (RESERVED_TYPES.has(type)) throw new TypeError(`the event type ${type} is the runtime's`)
     turn.accept(id)
