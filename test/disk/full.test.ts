@@ -1,6 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { rmSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -31,7 +39,16 @@ function collectGarbage(): void {
   runInNewContext('gc')()
 }
 
+/** Nothing can be written to the disk any more. */
+async function makeReadOnly(): Promise<void> {
+  await vi.waitUntil(() => {
+    collectGarbage()
+    return spawnSync('mount', ['-o', 'remount,ro', disk]).status === 0
+  }, 10_000)
+}
+
 afterEach(() => {
+  vi.unstubAllEnvs()
   collectGarbage()
   execFileSync('umount', ['--lazy', disk])
   remove()
@@ -105,10 +122,7 @@ test('a read-only folder is refused with what to do, and nothing is lost', async
   const state = await openState(folder)
   await state.note('n1', 'kept')
   await state.close()
-  await vi.waitUntil(() => {
-    collectGarbage()
-    return spawnSync('mount', ['-o', 'remount,ro', disk]).status === 0
-  }, 10_000)
+  await makeReadOnly()
   await expect(openSqliteJournal(folder)).rejects.toThrow(
     /is read-only \(EROFS\). Make it writable/,
   )
@@ -119,4 +133,32 @@ test('a read-only folder is refused with what to do, and nothing is lost', async
   const again = await openState(folder)
   expect(await again.note('n1', 'kept')).toBe('duplicate')
   await again.close()
+})
+
+test('a read-only folder is read, closed or as a killed process left it', async () => {
+  const [closed, left] = [join(disk, 'closed'), join(disk, 'left')]
+  const state = await openState(closed)
+  await state.note('n1', 'kept')
+  mkdirSync(left)
+  for (const name of ['journal.db', 'journal.db-wal']) {
+    copyFileSync(join(closed, name), join(left, name))
+  }
+  expect(statSync(join(left, 'journal.db-wal')).size).toBeGreaterThan(0)
+  await state.close()
+  await makeReadOnly()
+  expect(readdirSync(closed)).not.toContain('journal.db-wal')
+
+  const { folder: temporary, remove: removeTemporary } = makeFolder()
+  vi.stubEnv('TMPDIR', temporary)
+  for (const folder of [closed, left]) {
+    const journal = await openSqliteJournalReader(folder)
+    expect(readdirSync(temporary), 'nobody else gets to see the copy').toEqual([])
+    const { rows, differences } = await replay(journal, RUN)
+    await journal.close()
+    expect({ rows, differences }).toEqual({ rows: 2, differences: [] })
+  }
+  removeTemporary()
+  await expect(openSqliteJournalReader(closed)).rejects.toThrow(
+    /is read-only, and its journal cannot be copied to .* \(ENOENT\).*Name a folder.*TMPDIR/,
+  )
 })

@@ -9,6 +9,7 @@ import { AcceptedIds } from './accepted-ids.ts'
 import { type Database, openDatabase, type SqlValue } from './driver.ts'
 import { refuseDamagedLog, reserveLog } from './log.ts'
 import { migrate, requireSchema } from './migrate.ts'
+import { needsCopy, openCopy } from './read-only.ts'
 import {
   agentChecksum,
   closureChecksum,
@@ -81,7 +82,6 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
  */
 export async function openSqliteJournalReader(folder: string): Promise<JournalReader> {
   const path = join(folder, FILE)
-  let database: Database | undefined
   try {
     if (sizeOfFile(path) === undefined) {
       throw new StateFolderError(
@@ -89,15 +89,28 @@ export async function openSqliteJournalReader(folder: string): Promise<JournalRe
       )
     }
     await refuseDamagedLog(`${path}-wal`)
-    database = await openDatabase(path, true)
+    const database = await openSnapshot(path, path).catch((error) => {
+      if (!needsCopy(error, path)) throw error
+      return openCopy(path, (copy) => openSnapshot(copy, path))
+    })
+    return new SqliteJournal(path, database)
+  } catch (error) {
+    throw explain(error, folder, path)
+  }
+}
+
+/** Opens a file of the journal, which has to be whole, to read it as it is now. */
+async function openSnapshot(file: string, path: string): Promise<Database> {
+  const database = await openDatabase(file, true)
+  try {
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     database.exec('BEGIN')
     checkIntegrity(database)
     requireSchema(database, path)
-    return new SqliteJournal(path, database)
+    return database
   } catch (error) {
-    database?.close()
-    throw explain(error, folder, path)
+    database.close()
+    throw error
   }
 }
 
