@@ -75,6 +75,10 @@ export interface JournalReader {
   readRows(run: RunId, afterSeq: number, limit: number): Promise<readonly StoredRow[]>
   /** When something last happened in a run; null where nothing has. */
   readLastMs(run: RunId): Promise<number | null>
+  /** Those of the ids that were accepted from outside. */
+  readAccepted(ids: readonly EventId[]): Promise<ReadonlySet<EventId>>
+  /** Ids that were accepted, of events that are in no row and wait in no inbox, whatever the run. */
+  readLost(limit: number): Promise<readonly EventId[]>
   close(): Promise<void>
 }
 

@@ -177,6 +177,24 @@ export function describeJournal(name: string, makePlace: () => Promise<JournalPl
       expect(await journal.readRows(RUN, 0, 10)).toHaveLength(2)
     })
 
+    test('tells which ids it accepted, and of which the event is nowhere', async () => {
+      const agent = await populate()
+      const next = rowOf(agent)
+      const mail = mailOf(agent, 1)
+      const handled = next.row.eventId
+      const accepted = [handled, mail.id, 'lost-1', 'lost-2'] as EventId[]
+      const batch = { rows: [next.row], agents: [next.agent], inboxAdded: [mail] }
+      await journal.commit(batchOf({ ...batch, accepted }))
+      const ids = [handled, 'never', 'lost-1'] as EventId[]
+      expect(await journal.readAccepted(ids)).toEqual(new Set([handled, 'lost-1']))
+      expect(await journal.readAccepted([])).toEqual(new Set())
+      expect(await journal.seen(['asked'] as EventId[])).toEqual(new Set())
+      expect(await journal.readLost(10)).toEqual(['lost-1', 'lost-2'])
+      expect(await journal.seen(['asked'] as EventId[])).toEqual(new Set())
+      expect(await journal.readAccepted(['asked'] as EventId[])).toEqual(new Set())
+      expect(await journal.readLost(1)).toHaveLength(1)
+    })
+
     test('keeps open effects, with whether they wait, until they are removed', async () => {
       const agent = await populate()
       const effects = ['agent-1:2.0', 'agent-1:2.1'].map((id) => effectOf(agent, id))

@@ -21,7 +21,9 @@ beforeEach(async () => {
     rowOf(agentOf(key), { kind: 'born', to: 'WAITING', eventType: `type ${key}` }),
   )
   const agents = rows.map(({ agent }) => agent)
-  await journal.commit(batchOf({ runs: [runOf()], agents, rows: rows.map(({ row }) => row) }))
+  const accepted = rows.map(({ row }) => row.eventId)
+  const born = { agents, rows: rows.map(({ row }) => row), accepted }
+  await journal.commit(batchOf({ runs: [runOf()], ...born }))
   const [first, second, third] = agents as [
     (typeof agents)[0],
     (typeof agents)[0],

@@ -58,6 +58,17 @@ class Contents {
   readonly accepted = new Set<EventId>()
   lastBatch = ''
 
+  acceptedOf(ids: readonly EventId[]): Set<EventId> {
+    return new Set(ids.filter((id) => this.accepted.has(id)))
+  }
+
+  /** The ids that were accepted, of events that are nowhere. */
+  lost(): EventId[] {
+    const mail = [...this.inbox.values()].map((event) => event.id)
+    const known = new Set([...this.rows.map((row) => row.eventId), ...mail])
+    return [...this.accepted].filter((id) => !known.has(id))
+  }
+
   apply(batch: Batch): void {
     this.lastBatch = batch.id
     for (const run of batch.runs) this.runs.set(run.id, run)
@@ -124,7 +135,7 @@ export function openMemoryJournal(disk: MemoryDisk): Journal {
       disk.sync()
     },
     async seen(ids) {
-      return new Set(ids.filter((id) => disk.contents.accepted.has(id)))
+      return disk.contents.acceptedOf(ids)
     },
     async dueTimers(nowMs, limit) {
       return timersByDue()
@@ -141,6 +152,12 @@ export function openMemoryJournal(disk: MemoryDisk): Journal {
     async readLastMs(run) {
       const key = disk.contents.runs.get(run)?.key
       return disk.contents.rows.findLast((row) => row.run === key)?.atMs ?? null
+    },
+    async readAccepted(ids) {
+      return disk.contents.acceptedOf(ids)
+    },
+    async readLost(limit) {
+      return disk.contents.lost().slice(0, limit)
     },
     async readAgents(run) {
       return [...disk.contents.agents.values()].filter((agent) => agent.run === run)

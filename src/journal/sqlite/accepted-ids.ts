@@ -22,12 +22,23 @@ export class AcceptedIds {
   /** Those of the ids that were accepted before. */
   find(ids: readonly EventId[]): ReadonlySet<EventId> {
     this.undoClaim()
-    const list = JSON.stringify(ids)
     this.#sql.begin.run()
     this.#claimed = ids
-    if (Number(this.#sql.accept.run(list).changes) === ids.length) return NONE
+    if (Number(this.#sql.accept.run(JSON.stringify(ids)).changes) === ids.length) return NONE
+    return this.among(ids)
+  }
+
+  /** The same, for who has no commit to follow. */
+  among(ids: readonly EventId[]): ReadonlySet<EventId> {
     this.undoClaim()
-    return new Set(this.#sql.accepted.all(list).map((row) => row.event_id as EventId))
+    const rows = this.#sql.accepted.all(JSON.stringify(ids))
+    return new Set(rows.map((row) => row.event_id as EventId))
+  }
+
+  /** Those whose event is in no row and waits in no inbox. */
+  lost(limit: number): readonly EventId[] {
+    this.undoClaim()
+    return this.#sql.lost.all(limit).map((row) => row.event_id as EventId)
   }
 
   /** Begins a commit's transaction and stores the ids in it, unless one is open that just has. */

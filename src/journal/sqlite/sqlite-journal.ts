@@ -234,6 +234,14 @@ class SqliteJournal implements Journal {
     return row === undefined ? null : Number(row.at_ms)
   }
 
+  async readAccepted(ids: readonly EventId[]): Promise<ReadonlySet<EventId>> {
+    return this.#read(() => this.#accepted.among(ids))
+  }
+
+  async readLost(limit: number): Promise<readonly EventId[]> {
+    return this.#read(() => this.#accepted.lost(limit))
+  }
+
   async readAgents(run: RunId) {
     return this.#read((sql) => sql.agentsOfRun.all(run).map(toAgent))
   }

@@ -120,7 +120,14 @@ function timeStatements(prepare: Database['prepare']) {
 
 /** What is said of a run. */
 function readStatements(prepare: Database['prepare']) {
-  return { rowsOfRun: prepare(ROWS_OF_RUN), lastMsOfRun: prepare(LAST_MS_OF_RUN) }
+  return {
+    rowsOfRun: prepare(ROWS_OF_RUN),
+    lastMsOfRun: prepare(LAST_MS_OF_RUN),
+    lost: prepare(
+      `SELECT event_id FROM accepted
+       EXCEPT SELECT event_id FROM journal EXCEPT SELECT id FROM inbox LIMIT ?`,
+    ),
+  }
 }
 
 export type Statements = ReturnType<typeof prepareStatements>
