@@ -1,28 +1,6 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { StateFolderError } from './state-folder-error.ts'
-
-/** File systems that Linux reaches over a network, by the magic number that statfs gives. */
-const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
-  26985: 'NFS',
-  20859: 'SMB',
-  4283649346: 'CIFS',
-  4266872130: 'SMB2',
-  16914839: '9P',
-  12805120: 'Ceph',
-  1397703499: 'OCFS2',
-  1397113167: 'AFS',
-  198183888: 'Lustre',
-  1196443219: 'GPFS',
-}
 
 /** Makes the state folder, for its owner alone, so that it is there after a power failure too. */
 export function makeStateFolder(folder: string): void {
@@ -83,14 +61,4 @@ function syncNames(first: string, last: string): void {
       closeSync(descriptor)
     }
   }
-}
-
-/** Refuses a folder on a network file system, where SQLite's locks and syncs cannot be relied on. */
-export function refuseNetworkFileSystem(folder: string, statfs = statfsSync): void {
-  if (process.platform !== 'linux') return
-  const name = NETWORK_FILE_SYSTEMS[statfs(folder).type >>> 0]
-  if (name === undefined) return
-  throw new StateFolderError(
-    `${folder} is on a network file system (${name}), where a crash can damage the journal. Choose a local folder with --state.`,
-  )
 }

@@ -2,7 +2,6 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { AgentId } from '../../src/agents/values.ts'
-import { refuseNetworkFileSystem } from '../../src/journal/file-system.ts'
 import { openDatabase } from '../../src/journal/sqlite/driver.ts'
 import {
   openSqliteJournal,
@@ -115,15 +114,6 @@ test('a journal from a newer version is refused, and left as it is', async () =>
     )
   }
   expect(readFileSync(file).equals(bytes)).toBe(true)
-})
-
-test.each([
-  [0x6969, 'NFS'],
-  [0xff534d42, 'CIFS'],
-  [0x01021997, '9P'],
-])('a network file system is refused by name: %s', (type, name) => {
-  const statfs = () => ({ type }) as never
-  expect(() => refuseNetworkFileSystem(folder, statfs)).toThrow(`network file system (${name})`)
 })
 
 test('files are for their owner alone', () => {
