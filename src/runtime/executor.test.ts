@@ -71,12 +71,12 @@ describe('an effect without a service', () => {
     ],
     ['fails when its tries are spent', [later('busy')], failed('busy'), [0, 625, 1_875]],
     ['is not tried again when that is no use', [never], failed('refused'), [0]],
-    ['waits as long as it is told', [later('limit', 5_000), done], { result: done }, [0, 5_000]],
+    ['waits as long as it is told', [later('limit', 5_000), done], { result: done }, [0, 5_250]],
     [
       'waits however long it is told',
       [later('limit', 7_200_000), done],
       { result: done },
-      [0, 7_200_000],
+      [0, 7_215_000],
     ],
     [
       'is not waited for at its timeout, which may pass',
@@ -225,7 +225,7 @@ describe('an effect that needs a service', () => {
     await new Promise((resolve) => setImmediate(resolve))
     const second = executor.execute({ ...effect, id: 'b:1.0' as EffectId }, signal(), false)
     await finish(clock, Promise.all([first, second]))
-    expect(calls).toEqual([0, 30_000, 30_000])
+    expect(calls).toEqual([0, 30_750, 30_750])
   })
 
   test.each<[string, number, string[], object]>([
@@ -255,7 +255,7 @@ describe('an effect that needs a service', () => {
   })
 
   test.each<[string, number, number[], object]>([
-    ['a short while waits as long', 30_000, [0, 30_000, 30_000], { result: done }],
+    ['a short while waits as long', 30_000, [0, 30_750, 30_750], { result: done }],
     ['hours is not tried', 7_200_000, [0], { kind: 'unavailable', tries: 0 }],
   ])('that waits for a place when another is told to wait %s', async (_, ms, times, ending) => {
     const { clock, calls, executor } = setUp([later('limit', ms), done], { serviceOf }, 1)
@@ -276,7 +276,7 @@ describe('an effect that needs a service', () => {
     expect(await finish(clock, second)).toEqual({ kind: 'aborted' })
     expect(clock.elapsedMs).toBe(500)
     await finish(clock, first)
-    expect(calls).toEqual([0, 30_000])
+    expect(calls).toEqual([0, 30_750])
   })
 
   test('is tried while the failures of its service are not in a row', async () => {

@@ -20,6 +20,13 @@ import { ServiceGate } from './service-gate.ts'
 /** A wait that a service asks for is sat out when it is short; a longer one suspends the agent. */
 const WAIT_MS_MAX = 60_000
 
+/**
+ * Those who wait for the same moment do not ask all at once after it: some a tenth of the wait
+ * later, within these bounds.
+ */
+const SPREAD_MS_MIN = 1_000
+const SPREAD_MS_MAX = 60_000
+
 const PROBE_TIMEOUT_MS = 10_000
 
 /** How long a handler that was aborted is waited for; then it is taken to have ended. */
@@ -70,6 +77,8 @@ export class Executor {
   readonly #gates = new Map<string, ServiceGate>()
   readonly #places: Places
   readonly #shortages = new Set<Shortage>()
+  /** When all services answered last: everybody who waited for one hears of it then. */
+  #restoredMs = -Infinity
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts
@@ -136,8 +145,10 @@ export class Executor {
     const all = Promise.all(probes).then((answers) => answers.every(Boolean))
     const answering = await Promise.race([all.catch(() => false), timeout])
     end.abort()
-    if (answering) for (const gate of this.#gates.values()) gate.reset()
-    return answering
+    if (!answering) return false
+    for (const gate of this.#gates.values()) gate.reset()
+    this.#restoredMs = clock.nowMs()
+    return true
   }
 
   async #tryRepeatedly(
@@ -160,7 +171,7 @@ export class Executor {
       const { error } = outcome
       if (error.retry === 'never') return failure(error.code, error.message)
       const waitMs = this.#waitMs(error, policy, attempt)
-      const isLong = gate !== undefined && waitMs > WAIT_MS_MAX
+      const isLong = gate !== undefined && (error.retryAfterMs ?? waitMs) > WAIT_MS_MAX
       const isOver = attempt >= policy.attemptsMax || isLong || error.retry === 'restored'
       if (isOver) return this.#giveUp(error, gate, attempt)
       await sleepUntil(this.#parts.clock, this.#parts.clock.nowMs() + waitMs, signal)
@@ -177,13 +188,17 @@ export class Executor {
     gate: ServiceGate | undefined,
   ): Promise<Refusal | 'aborted' | undefined> {
     const { clock } = this.#parts
+    const sinceMs = clock.nowMs() - this.#restoredMs
+    if (gate !== undefined && sinceMs >= 0 && sinceMs < SPREAD_MS_MIN) {
+      await this.#sleepPast(clock.nowMs(), signal)
+    }
     while (!signal.aborted) {
       if (gate !== undefined && gate.closedUntilMs - clock.nowMs() > WAIT_MS_MAX) {
         return { reason: `${gate.name} asked to be left alone`, untilMs: gate.closedUntilMs }
       }
       if (gate?.isOut) return { reason: `${gate.name} is out` }
       if (gate?.isClosed) {
-        await sleepUntil(clock, gate.closedUntilMs, signal)
+        await this.#sleepPast(gate.closedUntilMs, signal)
         continue
       }
       if (!(await this.#places.enter(effect.agent, signal))) return 'aborted'
@@ -273,9 +288,21 @@ export class Executor {
   }
 
   #waitMs(error: AttemptError, policy: EffectPolicy, attempt: number): number {
-    if (error.retryAfterMs !== undefined) return error.retryAfterMs
+    const { retryAfterMs } = error
+    if (retryAfterMs !== undefined) return retryAfterMs + this.#spreadMs(retryAfterMs)
     const fullMs = Math.min(policy.retryDelayMs * 2 ** (attempt - 1), policy.retryDelayMsMax)
     return Math.ceil(fullMs / 2 + (fullMs / 2) * this.#parts.random())
+  }
+
+  /** Sleeps until a time that others sleep for too, and a little longer. */
+  #sleepPast(timeMs: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts
+    return sleepUntil(clock, timeMs + this.#spreadMs(timeMs - clock.nowMs()), signal)
+  }
+
+  #spreadMs(waitMs: number): number {
+    const mostMs = Math.min(Math.max(SPREAD_MS_MIN, waitMs / 10), SPREAD_MS_MAX)
+    return Math.ceil(mostMs * this.#parts.random())
   }
 
   /** Retries are spent. What depends on a service waits for it; anything else has failed. */
