@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/journal/sqlite/driver.ts'
@@ -115,6 +115,29 @@ describe('a damaged log', () => {
     const bytes = await leaveNotes()
     writeFileSync(log, bytes.fill(0, 0, HEADER_BYTES))
     await expectRefusal('no header')
+  })
+})
+
+describe('a log whose database is lost', () => {
+  test.each([
+    ['gone', () => rmSync(join(left, 'journal.db'))],
+    ['empty', () => truncateSync(join(left, 'journal.db'))],
+  ])('is refused and kept: %s', async (_, lose) => {
+    const bytes = await leaveNotes()
+    lose()
+    for (const open of [openSqliteJournal, openSqliteJournalReader]) {
+      await expect(open(left)).rejects.toMatchObject({
+        fault: 'damaged',
+        message: expect.stringContaining('it is gone or empty, and not so its log'),
+      })
+    }
+    expect(readFileSync(log).equals(bytes)).toBe(true)
+  })
+
+  test('is of no use where nothing was written to it', async () => {
+    writeFileSync(log, Buffer.alloc(4_300_000))
+    await expect(openSqliteJournalReader(left)).rejects.toThrow('holds no journal')
+    await (await openSqliteJournal(left)).close()
   })
 })
 

@@ -5,6 +5,7 @@ import {
   openSync,
   readSync,
   statfsSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -53,31 +54,45 @@ export function reserveLog(path: string): void {
  * frame that does not hold for the end of the log, where a power failure tore the last write. But a
  * transaction is begun when the one before is durable: where one more follows, the frame was whole.
  */
-export async function refuseDamagedLog(path: string): Promise<void> {
-  const first = look(path)
+export async function refuseDamagedLog(database: string): Promise<void> {
+  const first = look(database)
   if (first?.damage === undefined) return
-  // A log that is being written can look like anything. Its writer reads it from memory.
+  // One that is being written can look like anything. Then SQLite has its index, and cuts nothing.
   await sleep(SECOND_LOOK_MS)
-  const second = look(path)
+  const second = look(database)
   if (second?.damage !== undefined && second.changedNs === first.changedNs) {
     throw damagedFile(second.damage)
   }
 }
 
-function look(path: string): { damage: string | undefined; changedNs: bigint } | undefined {
+interface Finding {
+  readonly damage: string | undefined
+  readonly changedNs: bigint
+}
+
+function look(database: string): Finding | undefined {
   let file: number
   try {
-    file = openSync(path, 'r')
+    file = openSync(`${database}-wal`, 'r')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
   try {
-    const damage = findDamage(file)
+    const damage = hasContent(database) ? findDamage(file) : findOrphan(file)
     return { damage, changedNs: fstatSync(file, { bigint: true }).mtimeNs }
   } finally {
     closeSync(file)
   }
+}
+
+function hasContent(database: string): boolean {
+  return (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0
+}
+
+/** Looks at a log whose database is gone or empty: SQLite would remove it. */
+function findOrphan(file: number): string | undefined {
+  return hasFrames(file) ? 'it is gone or empty, and not so its log' : undefined
 }
 
 function findDamage(file: number): string | undefined {
@@ -90,10 +105,12 @@ function findDamage(file: number): string | undefined {
     return findDamagedFrame(file, header, isLittleEndian)
   }
   // The header is durable before the first frame is written.
-  for (const chunk of chunks(file, 1)) {
-    if (chunk.some((byte) => byte !== 0)) return 'the header of its log does not hold'
-  }
-  return undefined
+  return hasFrames(file) ? 'the header of its log does not hold' : undefined
+}
+
+function hasFrames(file: number): boolean {
+  for (const chunk of chunks(file, 1)) if (chunk.some((byte) => byte !== 0)) return true
+  return false
 }
 
 function findDamagedFrame(

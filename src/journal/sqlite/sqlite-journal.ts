@@ -58,7 +58,7 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
     // The folder lies in the user's repository and is none of its business.
     writeOwnFile(join(folder, '.gitignore'), '*\n')
     sizeOfFile(path)
-    await refuseDamagedLog(`${path}-wal`)
+    await refuseDamagedLog(path)
     database = await openDatabase(path)
     database.exec(`
       PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
@@ -84,12 +84,13 @@ export async function openSqliteJournal(folder: string): Promise<Journal> {
 export async function openSqliteJournalReader(folder: string): Promise<JournalReader> {
   const path = join(folder, FILE)
   try {
-    if (sizeOfFile(path) === undefined) {
+    const size = sizeOfFile(path)
+    await refuseDamagedLog(path)
+    if (size === undefined) {
       throw new StateFolderError(
         `${folder} holds no journal. Start a run first, or name the state folder with --state.`,
       )
     }
-    await refuseDamagedLog(`${path}-wal`)
     const database = await openSnapshot(path, path).catch((error) => {
       if (!needsCopy(error, path)) throw error
       return openCopy(path, (copy) => openSnapshot(copy, path))
