@@ -18,6 +18,7 @@ import { mergeStory } from '../../src/effects/merge/merge-story.ts'
 import { placeOf } from '../../src/effects/workspace/place.ts'
 import { openWorkspaces, type Workspaces } from '../../src/effects/workspace/workspaces.ts'
 import { contentOf, type GitWorld, openGitWorld, plainGit as sh, writeFiles } from '../git/world.ts'
+import { Crash, crashingGit } from '../merge/crash.ts'
 
 const ownerOf = (story: string) => ({ run: 'r1', story })
 
@@ -174,6 +175,34 @@ test.each(Object.keys(damages))('a start mends %s', async (name) => {
   sh(work, 'fsck', '--connectivity-only')
   await start()
   expect(repositories.notes).toEqual([])
+})
+
+describe('a start that is ended while it makes the mirror again is gone on with by the next', () => {
+  const kill = async (damage: () => void) => {
+    for (let atCommand = 1, crashed = true; crashed; atCommand += 1) {
+      damage()
+      crashed = await openRepositories(crashingGit(world.git, atCommand, 'before'), world.state)
+        .then(() => false)
+        .catch((error) => error instanceof Crash)
+      if (!crashed) expect(atCommand).toBeGreaterThan(4)
+      await start()
+      expect(sh(mirror, 'rev-parse', 'main')).toBe(target)
+      const { failed, missing } = await workspaces.reconcile([ownerOf('two')])
+      expect([...failed, ...missing]).toEqual([])
+    }
+    expect(await merge('two', head)).toMatchObject({ kind: 'merged', onto: target })
+  }
+
+  test('where it was gone', () => kill(() => rmSync(mirror, { recursive: true })))
+
+  test('where stories are in what is left of it alone', () =>
+    kill(() => {
+      packMirror()
+      sh(work, 'repack', '-qadl')
+      sh(work, 'prune-packed')
+      rmSync(`${mirror}.damaged-1`, { recursive: true, force: true })
+      writeFileSync(join(mirror, 'refs/heads/other'), `${'7'.repeat(40)}\n`)
+    }))
 })
 
 test('a start with nothing damaged says nothing', async () => {

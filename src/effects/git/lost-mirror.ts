@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
-import { cp, readFile, rename, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { guardGit } from '../guards/git-guard.ts'
+import { claim } from './claim.ts'
 import { removeNonsense } from './damage.ts'
 import type { Git } from './git.ts'
 import { changeRefs, readRef } from './refs.ts'
@@ -36,16 +37,17 @@ export async function mendMirror(
   const { mirror, work } = places
   const noted = await readHeads(git, work, NOTED)
   const before = await readHeads(git, mirror, 'refs/heads/')
-  const isReadable = !wasLost && (await canRead(git, mirror, [...before.values()]))
+  // One that was being made again when the process ended has nothing in it yet.
+  const isEmpty = wasLost || (await readHeads(git, mirror, 'refs/')).size === 0
+  const isReadable = !isEmpty && (await canRead(git, mirror, [...before.values()]))
   const missing = [...noted.keys()].filter((target) => !before.has(target))
   if (isReadable && missing.length === 0) {
     await noteTargets(git, work, noted, before)
     return []
   }
   const notes: string[] = []
-  let rest: string | undefined
   if (!isReadable) {
-    rest = wasLost ? undefined : await putAway(mirror)
+    const rest = isEmpty ? undefined : await putAway(mirror)
     if (rest !== undefined) await cp(fresh, mirror, { recursive: true })
     const source = await readSource(mirror)
     const fetched = source !== '' && (await fetchOrigin(git, mirror, source))
@@ -56,10 +58,11 @@ export async function mendMirror(
       : 'it is fetched again when the next run begins'
     notes.push(`mirror.git ${what}; ${how}`)
   }
+  const others = [...(await claimRests(mirror, fresh)), work]
   for (const target of new Set([...before.keys(), ...noted.keys()])) {
     if (isReadable && before.has(target)) continue
     const commits = [before.get(target), noted.get(target)]
-    notes.push(await restoreTarget(git, places, rest, target, commits))
+    notes.push(await restoreTarget(git, places, others, target, commits))
   }
   return notes
 }
@@ -112,9 +115,22 @@ async function noteTargets(
   )
 }
 
+const AWAY = '.damaged-'
+
+/** What was put away of mirrors, the newest first: a start that was ended has not used it. */
+async function claimRests(mirror: string, fresh: string): Promise<readonly string[]> {
+  const prefix = `${basename(mirror)}${AWAY}`
+  const names = (await readdir(dirname(mirror))).filter((name) => name.startsWith(prefix))
+  const numberOf = (name: string) => Number(name.slice(prefix.length))
+  const newest = names.sort((a, b) => numberOf(b) - numberOf(a))
+  const rests = newest.map((name) => join(dirname(mirror), name))
+  for (const rest of rests) await claim(rest, fresh, undefined)
+  return rests
+}
+
 async function putAway(mirror: string): Promise<string> {
   for (let i = 1; ; i += 1) {
-    const place = `${mirror}.damaged-${i}`
+    const place = `${mirror}${AWAY}${i}`
     if (existsSync(place)) continue
     await rename(mirror, place)
     return place
@@ -127,17 +143,17 @@ async function fetchOrigin(git: Git, repository: string, source: string): Promis
   return (await git.run(args, { repository, accept: [0, 1, 128] })).exitCode === 0
 }
 
-/** Takes a target from whoever has it whole: what is left of the mirror first, it is the newest. */
+/** Takes a target from whoever has it whole, where the mirror had it before where it was noted. */
 async function restoreTarget(
   git: Git,
   { mirror, work }: Places,
-  rest: string | undefined,
+  others: readonly string[],
   target: string,
   commits: readonly (string | undefined)[],
 ): Promise<string> {
   const ref = `refs/heads/${guardGit('branch', target)}`
   await removeNonsense(mirror, ref)
-  for (const [place, commit] of [[rest, commits[0]], ...commits.map((each) => [work, each])]) {
+  for (const [place, commit] of commits.flatMap((each) => others.map((one) => [one, each]))) {
     if (place === undefined || commit === undefined) continue
     const args = ['fetch', ...FLAGS, '--end-of-options', place, `+${commit}:${ref}`]
     const { exitCode } = await git.run(args, { repository: mirror, accept: [0, 1, 128] })
