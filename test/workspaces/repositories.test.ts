@@ -13,7 +13,11 @@ import {
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openLocalForge } from '../../src/effects/forge/local-forge.ts'
-import { openRepositories, type Repositories } from '../../src/effects/git/repositories.ts'
+import {
+  openRepositories,
+  type Repositories,
+  updateMirror,
+} from '../../src/effects/git/repositories.ts'
 import { mergeStory } from '../../src/effects/merge/merge-story.ts'
 import { placeOf } from '../../src/effects/workspace/place.ts'
 import { openWorkspaces, type Workspaces } from '../../src/effects/workspace/workspaces.ts'
@@ -206,8 +210,15 @@ describe('a start that is ended while it makes the mirror again is gone on with 
 })
 
 test('a start with nothing damaged says nothing', async () => {
+  // Bytes of these names are a blank in another encoding.
+  sh(world.user, 'branch', 'à-faire')
+  sh(world.user, 'tag', 'Релиз')
+  await updateMirror(world.git, repositories, world.user)
+  packRefs(mirror)
+  const refs = sh(mirror, 'for-each-ref')
   await start()
   expect(repositories.notes).toEqual([])
+  expect(sh(mirror, 'for-each-ref')).toBe(refs)
 })
 
 describe('a mirror that is lost with stories that are nowhere else', () => {

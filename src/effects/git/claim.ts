@@ -49,7 +49,9 @@ async function restore(
   return [name]
 }
 
-const REF = /^([0-9a-f]{40}) (refs\/[^\s~^:?*[\\]+)$/
+// The characters are bytes: what JavaScript takes for a blank is half a letter in many languages.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: git takes none of them in a name.
+const REF = /^([0-9a-f]{40}) (refs\/[^\x00-\x20\x7f~^:?*[\\]+)$/
 
 /** Where the refs were when they were last packed; see `packing.ts`. */
 export const PACKED_REFS_COPY = 'packed-refs.copy'
