@@ -3,9 +3,11 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -295,4 +297,16 @@ test('refs that no copy has are named as maybe missing, and the file is kept', a
   expect(failed).toEqual([])
   expect(contentOf(folder)).toEqual(before)
   expect(existsSync(placeOf(world.state, ownerOf('two')).record)).toBe(true)
+})
+
+test('refs are mended by the next start where one was ended while it did so', async () => {
+  appendFileSync(packRefs(work, false), 'nonsense\n')
+  const draft = join(work, 'packed-refs.new')
+  mkdirSync(draft)
+  await expect(start()).rejects.toThrow(/EISDIR/)
+  rmdirSync(draft)
+  await start()
+  expect(repositories.notes.join('\n')).toMatch(/packed-refs of work.git was damaged/)
+  expect(await merge('two', head)).toMatchObject({ kind: 'merged', onto: target })
+  expect(await workspaces.restore(ownerOf('one'))).toMatchObject({ base: world.base })
 })

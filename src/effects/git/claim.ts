@@ -93,14 +93,17 @@ function parseRefs(text: string): { refs: ReadonlyMap<string, string>; isSound: 
 
 const isName = (ref: string) => !/\.\.|\/\/|@\{|\.lock(?:\/|$)|\/\.|[/.]$/.test(ref)
 
-/** Moves a damaged file to a name of its own; undefined when there is none. */
+/**
+ * Copies a damaged file to a name of its own; undefined when there is none. It stays where it is
+ * until another takes its place, since without it nobody would look for what it said.
+ */
 async function keepDamaged(repository: string, path: string): Promise<string | undefined> {
   if (!existsSync(path)) return undefined
   await mkdir(join(repository, 'damaged'), { recursive: true, mode: 0o700 })
   for (let i = 1; ; i += 1) {
     const place = join(repository, 'damaged', `${basename(path)}-${i}`)
     if (existsSync(place)) continue
-    await rename(path, place)
+    await copyFile(path, place)
     return place
   }
 }
