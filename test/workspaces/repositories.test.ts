@@ -120,6 +120,10 @@ const damages: Readonly<Record<string, readonly [note: RegExp, damage: () => voi
     /^$/,
     () => writeFileSync(join(work, 'refs/slipway/archive'), `${'7'.repeat(40)}\n`),
   ],
+  'an archive that went back to where it was packed': [
+    /^$/,
+    () => sh(work, 'update-ref', 'refs/slipway/archive', 'refs/slipway/archive~1'),
+  ],
   'packed refs that were cut off': [
     /packed-refs of work.git was damaged and is kept as .*mended/,
     () => {
@@ -139,6 +143,15 @@ const damages: Readonly<Record<string, readonly [note: RegExp, damage: () => voi
   'no branch of the target': [
     /main of mirror.git is back/,
     () => rmSync(join(mirror, 'refs/heads/main')),
+  ],
+  'no branch of the target, where an older one is packed': [
+    /main of mirror.git is back/,
+    () => {
+      sh(mirror, 'update-ref', 'refs/heads/main', world.base)
+      packRefs(mirror)
+      sh(mirror, 'update-ref', 'refs/heads/main', target)
+      rmSync(join(mirror, 'refs/heads/main'))
+    },
   ],
   'an empty branch of the target': [
     /main of mirror.git is back/,

@@ -5,6 +5,7 @@ import { guardGit } from '../guards/git-guard.ts'
 import { claim } from './claim.ts'
 import { removeNonsense } from './damage.ts'
 import type { Git } from './git.ts'
+import { isAncestor } from './objects.ts'
 import { changeRefs, readRef } from './refs.ts'
 
 type Places = Readonly<Record<'mirror' | 'work', string>>
@@ -40,8 +41,8 @@ export async function mendMirror(
   // One that was being made again when the process ended has nothing in it yet.
   const isEmpty = wasLost || (await readHeads(git, mirror, 'refs/')).size === 0
   const isReadable = !isEmpty && (await canRead(git, mirror, [...before.values()]))
-  const missing = [...noted.keys()].filter((target) => !before.has(target))
-  if (isReadable && missing.length === 0) {
+  const missing = await findMissing(git, work, noted, before)
+  if (isReadable && missing.size === 0) {
     await noteTargets(git, work, noted, before)
     return []
   }
@@ -60,8 +61,8 @@ export async function mendMirror(
   }
   const others = [...(await claimRests(mirror, fresh)), work]
   for (const target of new Set([...before.keys(), ...noted.keys()])) {
-    if (isReadable && before.has(target)) continue
-    const commits = [before.get(target), noted.get(target)]
+    if (isReadable && !missing.has(target)) continue
+    const commits = [...(isReadable ? [] : [before.get(target)]), noted.get(target)]
     notes.push(await restoreTarget(git, places, others, target, commits))
   }
   return notes
@@ -89,6 +90,25 @@ async function readHeads(
   const { text } = await git.run(args, { repository })
   const lines = text.split('\n').filter(Boolean)
   return new Map(lines.map((line) => [line.slice(41 + prefix.length), line.slice(0, 40)]))
+}
+
+/**
+ * Targets that were noted and are not there, or are where they were long ago: a target only goes
+ * forward, and git takes an old place out of its packed refs where the file of a branch is lost.
+ */
+async function findMissing(
+  git: Git,
+  work: string,
+  noted: ReadonlyMap<string, string>,
+  before: ReadonlyMap<string, string>,
+): Promise<ReadonlySet<string>> {
+  const missing = new Set<string>()
+  for (const [target, commit] of noted) {
+    const at = before.get(target)
+    if (at === commit) continue
+    if (at === undefined || (await isAncestor(git, work, at, commit))) missing.add(target)
+  }
+  return missing
 }
 
 /** Whether all folders of these commits can be read, and no file of them is missing. */

@@ -1,6 +1,6 @@
 import { removeNonsense } from '../git/damage.ts'
 import type { Git } from '../git/git.ts'
-import { EMPTY_TREE } from '../git/objects.ts'
+import { EMPTY_TREE, isAncestor } from '../git/objects.ts'
 import { changeRefs, type RefChange } from '../git/refs.ts'
 import type { Owner, Place } from './place.ts'
 
@@ -13,10 +13,12 @@ const ARCHIVE = 'refs/slipway/archive'
 /** The same once more, since everything hangs on it. */
 const ARCHIVE_COPY = 'refs/slipway/archive-copy'
 
-/** The newest entry; a damaged ref comes back from its copy. */
+/** The newest entry; a ref that is damaged, or has gone back, comes from its copy. */
 async function findNewest(git: Git, work: string): Promise<string | undefined> {
   const [newest, copy] = await git.find(work, [ARCHIVE, ARCHIVE_COPY])
-  if (newest !== undefined || copy === undefined) return newest
+  if (copy === undefined || newest === copy) return newest
+  // Where its file is lost, git takes an older place of it out of its packed refs.
+  if (newest !== undefined && !(await isAncestor(git, work, newest, copy))) return newest
   await removeNonsense(work, ARCHIVE)
   await changeRefs(git, work, [{ ref: ARCHIVE, to: copy }])
   return copy
