@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openTarget } from '../../src/cli/engine/team.ts'
 import { openLocalForge } from '../../src/effects/forge/local-forge.ts'
 import {
   openRepositories,
@@ -254,6 +255,9 @@ describe('a mirror that is lost with stories that are nowhere else', () => {
     const outcome = await merge('two', head)
     expect(outcome).toMatchObject({ kind: 'forge_failed', error: { code: 'storage' } })
     expect(contentOf(folder)).toEqual(before)
+    // Nor does a further run begin anew there.
+    await updateMirror(world.git, repositories, world.user)
+    await expect(openTarget(world.git, repositories, 'main')).rejects.toThrow(target)
     // It is said at every start until somebody decides.
     await start()
     expect(repositories.notes.join('\n')).toContain(target)
@@ -278,6 +282,7 @@ describe('a mirror that is lost with stories that are nowhere else', () => {
     const [, , at = '', ...args] = command.split(' ')
     sh(at, ...args)
     await start()
+    await openTarget(world.git, repositories, 'main')
     const answer = await (await openForge()).readTarget('main')
     expect(answer).toEqual({ ok: true, value: world.base })
   })

@@ -25,6 +25,7 @@ import {
   openPullRequestHandler,
 } from '../../effects/forge/pull-request-handler.ts'
 import { type Git, openGit } from '../../effects/git/git.ts'
+import { findLoss } from '../../effects/git/lost-mirror.ts'
 import { isAncestor } from '../../effects/git/objects.ts'
 import { changeRefs, readRef } from '../../effects/git/refs.ts'
 import {
@@ -360,6 +361,9 @@ export async function openTarget(
     throw new UsageError(`The repository has no branch ${target}. Name another with --target.`)
   }
   if (tip === undefined || tip === merged) return
+  // To begin anew at the user's branch would be to give up what was merged, without a word.
+  const loss = await findLoss(git, repositories, target)
+  if (loss !== undefined) throw new UsageError(`Nothing can begin on ${target} yet: ${loss}`)
   if (merged === undefined || (await isAncestor(git, mirror, merged, tip))) {
     const isDone = await changeRefs(git, mirror, [{ ref, to: tip, from: merged ?? null }])
     // Another run merged something at the same moment.

@@ -171,7 +171,7 @@ async function restoreTarget(
   target: string,
   commits: readonly (string | undefined)[],
 ): Promise<string> {
-  const ref = `refs/heads/${guardGit('branch', target)}`
+  const ref = branchRefOf(target)
   await removeNonsense(mirror, ref)
   for (const [place, commit] of commits.flatMap((each) => others.map((one) => [one, each]))) {
     if (place === undefined || commit === undefined) continue
@@ -184,5 +184,24 @@ async function restoreTarget(
     await changeRefs(git, mirror, [{ ref, to: null }])
   }
   const commit = commits.find((each) => each !== undefined)
+  return explainLoss({ mirror, work }, target, commit)
+}
+
+/** What is lost of a target that was noted and is not there; undefined where that is none. */
+export async function findLoss(
+  git: Git,
+  places: Places,
+  target: string,
+): Promise<string | undefined> {
+  const ref = branchRefOf(target)
+  if ((await readRef(git, places.mirror, ref)) !== undefined) return undefined
+  const commit = (await readHeads(git, places.work, NOTED)).get(target)
+  return commit === undefined ? undefined : explainLoss(places, target, commit)
+}
+
+function explainLoss({ mirror, work }: Places, target: string, commit: string | undefined): string {
+  const ref = branchRefOf(target)
   return `the branch ${target} of mirror.git was at ${commit}, with stories that are nowhere else, and cannot be read any more. Nothing is merged into it until it is back or given up. A forge that has it brings it back by itself. Where a repository of yours has that commit: git -C ${mirror} fetch <repository> ${commit}:${ref}. To go on without those stories: git -C ${work} update-ref -d ${notedTargetRef(target)}`
 }
+
+const branchRefOf = (target: string) => `refs/heads/${guardGit('branch', target)}`
