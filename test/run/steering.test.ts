@@ -207,6 +207,13 @@ test(
   QUIET_MS,
 )
 
+test('a branch whose name nothing could be made on is refused before anybody thinks', async () => {
+  await user.play([HELLO].concat(writes('hello'), PLAIN), { tests: TESTS })
+  plainGit(user.repository, 'checkout', '-q', '-b', 'основная')
+  const refused = await user.slipway('run', '../spec.md')
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--target') })
+})
+
 test(
   'an interview asks, and what was said is built',
   async () => {

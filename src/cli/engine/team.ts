@@ -33,6 +33,7 @@ import {
   type Repositories,
   updateMirror,
 } from '../../effects/git/repositories.ts'
+import { GitGuardError, guardGit } from '../../effects/guards/git-guard.ts'
 import { mergeHandler } from '../../effects/merge/merge-handler.ts'
 import { forgetUnsettled } from '../../effects/merge/unsettled.ts'
 import { openProcesses, type Processes } from '../../effects/process/processes.ts'
@@ -354,7 +355,7 @@ export async function openTarget(
   target: string,
 ): Promise<void> {
   const { mirror } = repositories
-  const ref = `refs/heads/${target}`
+  const ref = `refs/heads/${requireBranch(target)}`
   const merged = await readRef(git, mirror, ref)
   const tip = await readRef(git, mirror, `refs/origin/heads/${target}`)
   if (tip === undefined && merged === undefined) {
@@ -373,4 +374,14 @@ export async function openTarget(
   throw new UsageError(
     `Your ${target} and what earlier runs merged have each gone on. Bring them together first:\n  git fetch ${mirror} ${target} && git merge FETCH_HEAD`,
   )
+}
+
+/** Said before anybody is paid to think: nothing could be made on such a branch. */
+function requireBranch(target: string): string {
+  try {
+    return guardGit('branch', target)
+  } catch (error) {
+    if (!(error instanceof GitGuardError)) throw error
+    throw new UsageError(`${error.message}. Name another with --target.`)
+  }
 }
