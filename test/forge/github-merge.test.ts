@@ -217,4 +217,23 @@ describe.concurrent('a pull request that a person', () => {
     expect(tested).toEqual([])
     expect(place.host.count(MERGE)).toBe(0)
   })
+
+  for (const isMerged of [false, true]) {
+    mergeTest(`pointed at another branch is not merged there: ${isMerged}`, async (place) => {
+      const { head, merge, tested } = await ready(place)
+      const main = await place.headOf('main')
+      const { folder } = place.host.repository
+      await remoteGit(folder, 'update-ref', 'refs/heads/develop', `${main}`)
+      await place.host.repository.takeOver()
+      const path = `${repoOf(place)}/pulls/1`
+      const pointed = await place.host.repository.answer('PATCH', path, { base: 'develop' })
+      expect(pointed.status).toBe(200)
+      if (isMerged) await mergeByHand(place, 1, head)
+      const develop = await place.headOf('develop')
+      const reason = expect.stringMatching(/pull request 1 into develop, and the story is for main/)
+      expect(await merge()).toEqual({ kind: 'refused', reason })
+      expect([await place.headOf('main'), await place.headOf('develop')]).toEqual([main, develop])
+      expect(tested).toEqual([])
+    })
+  }
 })

@@ -137,6 +137,8 @@ async function mergeOnto<Gate>(
   const { run, story } = merge.owner
   const other = deliveries.find((delivery) => delivery.run === run && delivery.story === story)
   if (other !== undefined) return retire(parts, merge, other, signal)
+  if (pull.target !== merge.target)
+    return { kind: 'refused', reason: pointedElsewhere(pull, merge) }
   if (pull.state !== 'open') return takeOver(parts, merge, pull, finish, signal)
   if (merged.found.length + judged.left.length > 0) return refer(parts, merge, onto, merged, judged)
   if (merged.tree === treeBefore) {
@@ -171,6 +173,12 @@ async function refer<Gate>(
   const decided = judged.decided.filter((path) => !known.has(path))
   await keepUnsettled(git, repositories.work, merge, content, conflicts, { ...judged, decided })
   return { kind: 'conflicted', onto, content, ...report }
+}
+
+/** What is merged into another branch is not in the one that the other stories are made on. */
+function pointedElsewhere({ number, target, state }: PullRequest, merge: StoryMerge): string {
+  const what = state === 'merged' ? 'merged' : 'pointed'
+  return `somebody ${what} pull request ${number} into ${target}, and the story is for ${merge.target}; point it at ${merge.target} there, or bring it there by hand, and have the story tried again`
 }
 
 /**
