@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { MergeOutcome } from '../../src/effects/merge/merge-story.ts'
@@ -210,4 +210,21 @@ describe('a file that got two names', () => {
     expect(Object.keys(asked)).toEqual(['a.txt', 'b.txt', 'c.txt'])
     for (const message of Object.values(asked)) expect(message).toMatch(/git had left it\. /)
   })
+})
+
+test('a name that git gave to one of two things is asked about, whatever was done to the other', async () => {
+  const told = await conflict(write({ 'a.txt': LINES.replace('line 3', 'target') }), (folder) => {
+    rmSync(join(folder, 'a.txt'))
+    symlinkSync('gate.sh', join(folder, 'a.txt'))
+  })
+  const settle = (folder: string) => {
+    rmSync(join(folder, 'a.txt'))
+    writeFiles(folder, { 'a.txt': 'both\n' })
+  }
+  const asked = await handIn(told, settle)
+  const [left = '', ...others] = Object.keys(unsettled(asked))
+  expect([left, others]).toEqual([expect.stringMatching(/^a\.txt~[0-9a-f]{40}$/), []])
+  const removed = await handIn(asked, (folder) => rmSync(join(folder, left)), 2_000)
+  expect(removed).toMatchObject({ kind: 'merged' })
+  expect(plainGit(world.repositories.mirror, 'ls-tree', '--name-only', 'main')).not.toContain('~')
 })

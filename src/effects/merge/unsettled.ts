@@ -164,7 +164,8 @@ export async function judge(git: Git, work: string, onto: string, asked: Asked):
   const touched: OpenConflict[] = []
   for (const conflict of conflicts) {
     const { path, isTold, together } = conflict
-    const isUntouched = [path, ...together].every((one) => isSameAt(one, given, handedIn))
+    const files = MADE_NAME.test(path) && given.has(path) ? [path] : [path, ...together]
+    const isUntouched = files.every((one) => isSameAt(one, given, handedIn))
     if (marked.has(path)) left.push({ conflict, message: MARKED })
     else if (!isUntouched) touched.push(conflict)
     else if (isTold) decided.add(path)
@@ -173,6 +174,9 @@ export async function judge(git: Git, work: string, onto: string, asked: Asked):
   left.push(...(await findHalfSettled(git, work, touched, given, handedIn)))
   return { left, decided: [...decided], before }
 }
+
+/** A name that git gave to one of two things that cannot both have theirs: nobody wants it. */
+const MADE_NAME = /~[0-9a-f]{40}(?:_\d+)?$/
 
 /** Files in which a line between two sides may have been left. */
 async function findHalfSettled(
