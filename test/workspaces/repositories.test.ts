@@ -295,6 +295,20 @@ describe('a mirror that is lost with stories that are nowhere else', () => {
   })
 })
 
+test.each([false, true])('a lost work is named, with the mirror: %s', async (withMirror) => {
+  rmSync(work, { recursive: true })
+  if (withMirror) rmSync(mirror, { recursive: true })
+  await start()
+  expect(repositories.notes.join('\n')).toMatch(/work.git was gone, with the archive/)
+  expect(sh(mirror, 'rev-parse', 'refs/origin/heads/main')).toBe(world.base)
+  if (withMirror) return
+  expect(await workspaces.reconcile([ownerOf('two')])).toMatchObject({ failed: [], missing: [] })
+  const again = (await workspaces.commit(ownerOf('two'), 'two')) as string
+  expect(await merge('two', again)).toMatchObject({ kind: 'merged', onto: target })
+  await start()
+  expect(repositories.notes).toEqual([])
+})
+
 test('a state folder that lies in a repository fetches no other', async () => {
   sh(world.scratch, 'init', '-q')
   rmSync(mirror, { recursive: true })

@@ -16,9 +16,14 @@ const FLAGS = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maint
 /** The ref of the work that says where a target of the mirror was. */
 export const notedTargetRef = (target: string) => `${NOTED}${target}`
 
+const sourceFile = (mirror: string) => join(dirname(mirror), 'source')
+
+/** Whether it is noted where the mirror is fetched from, be it there or lost. */
+export const hasSource = (mirror: string) => existsSync(sourceFile(mirror))
+
 /** Notes where the mirror is fetched from, so that one that is lost can be made again. */
 export async function noteSource({ mirror }: Places, source: string): Promise<void> {
-  const path = join(dirname(mirror), 'source')
+  const path = sourceFile(mirror)
   if ((await readFile(path, 'utf8').catch(() => undefined)) === source) return
   await writeFile(`${path}.new`, source, { mode: 0o600 })
   await rename(`${path}.new`, path)
@@ -73,7 +78,7 @@ export async function mendMirror(
  * in a repository is believed when it names that repository, and no other of this machine.
  */
 async function readSource(mirror: string): Promise<string> {
-  const source = await readFile(join(dirname(mirror), 'source'), 'utf8').catch(() => '')
+  const source = await readFile(sourceFile(mirror), 'utf8').catch(() => '')
   for (let folder = dirname(mirror); ; folder = dirname(folder)) {
     if (existsSync(join(folder, '.git'))) return folder === source ? source : ''
     if (folder === dirname(folder)) return source

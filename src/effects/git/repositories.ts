@@ -6,7 +6,7 @@ import { Turns } from '../turns.ts'
 import { claim } from './claim.ts'
 import { removeLeftovers } from './damage.ts'
 import type { Git } from './git.ts'
-import { mendMirror, noteSource } from './lost-mirror.ts'
+import { hasSource, mendMirror, noteSource } from './lost-mirror.ts'
 import { noteUserExcludes, spreadExcludes } from './user-excludes.ts'
 
 /**
@@ -42,6 +42,9 @@ const ATTRIBUTES = '* -text !eol -filter -ident !working-tree-encoding !merge !d
 /** Where the work borrows objects. */
 const BORROWED = '../../mirror.git/objects\n'
 
+const WORK_LOST =
+  'work.git was gone, with the archive of what was removed and with checkpoints; workspaces that are there are stored again'
+
 /** Makes the repositories of a state folder, or finds them and mends what a kill has left. */
 export async function openRepositories(git: Git, stateFolder: string): Promise<Repositories> {
   const folder = join(stateFolder, 'git')
@@ -63,8 +66,9 @@ export async function openRepositories(git: Git, stateFolder: string): Promise<R
   await mkdir(scratch, { mode: 0o700 })
   await writeFile(join(template, 'info', 'attributes'), ATTRIBUTES)
   await git.run(['init', '--quiet', '--bare', `--template=${template}`, fresh])
-  const isFirst = !existsSync(work)
+  const isFirst = !existsSync(work) && !hasSource(mirror)
   const wasLost = !isFirst && !existsSync(mirror)
+  if (!isFirst && !existsSync(work)) notes.push(WORK_LOST)
   for (const repository of [mirror, work]) {
     const draft = `${repository}.new`
     await rm(draft, { recursive: true, force: true })
