@@ -65,7 +65,8 @@ describe('a state folder that came with the repository', () => {
     expect(hostile.marks.read()).toEqual([])
   })
 
-  test.each(['', 'mirror.git', 'work.git/refs', 'template'])(
+  const links = ['', 'mirror.git', 'work.git/refs', 'template', 'mirror.git.damaged-1']
+  test.each([...links, 'work.git/objects/info', 'mirror.git/refs/heads', 'index/r1'])(
     'writes to no place that the link %j in it leads to',
     async (link) => {
       hostile = openHostileWorld(() => false)

@@ -60,7 +60,8 @@ export async function openRepositories(git: Git, stateFolder: string): Promise<R
   }
   const { mirror, work, template, scratch } = repositories
   const fresh = join(folder, 'fresh.git')
-  for (const path of [folder, mirror, work]) await refuseLinks(path)
+  // A copy of somebody's link may be left in the scratch, which goes.
+  await refuseLinks(folder, [scratch])
   for (const path of [template, fresh, scratch]) await rm(path, { recursive: true, force: true })
   await mkdir(join(template, 'info'), { recursive: true, mode: 0o700 })
   await mkdir(scratch, { mode: 0o700 })
@@ -88,12 +89,16 @@ export async function openRepositories(git: Git, stateFolder: string): Promise<R
   return repositories
 }
 
-/** What would have us write elsewhere is not ours. */
-async function refuseLinks(folder: string): Promise<void> {
-  const inside = await readdir(folder, { withFileTypes: true }).catch(() => [])
+/** What would have us write elsewhere is not ours. Git itself makes no link in a repository. */
+async function refuseLinks(folder: string, leaveOut: readonly string[]): Promise<void> {
   const isLink = (await lstat(folder).catch(() => undefined))?.isSymbolicLink()
+  const inside = isLink ? [] : await readdir(folder, { withFileTypes: true }).catch(() => [])
   if (isLink || inside.some((entry) => entry.isSymbolicLink())) {
     throw new Error(`${folder} has links in it, and so was made by somebody else`)
+  }
+  for (const entry of inside) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory() && !leaveOut.includes(path)) await refuseLinks(path, leaveOut)
   }
 }
 
