@@ -237,6 +237,13 @@ test('a start with nothing damaged says nothing', async () => {
   expect(sh(mirror, 'for-each-ref')).toBe(refs)
 })
 
+test('a start with a repository that has no commit says nothing', async () => {
+  const [user, state] = [join(world.scratch, 'empty'), join(world.scratch, 'fresh-state')]
+  sh(world.scratch, 'init', '-q', user)
+  await updateMirror(world.git, await openRepositories(world.git, state), user)
+  expect((await openRepositories(world.git, state)).notes).toEqual([])
+})
+
 describe('a mirror that is lost with stories that are nowhere else', () => {
   beforeEach(() => {
     // As after packing: the work keeps no object that the mirror has packed.

@@ -57,7 +57,8 @@ export async function mendMirror(
     if (rest !== undefined) await cp(fresh, mirror, { recursive: true })
     const source = await readSource(mirror)
     const fetched = source !== '' && (await fetchOrigin(git, mirror, source))
-    if (noted.size === 0 && before.size === 0 && !fetched) return []
+    // Nothing was in it yet, or in a repository of the user's that has no commit.
+    if (noted.size === 0 && before.size === 0 && !(wasLost && fetched)) return []
     const what = rest === undefined ? 'was gone' : `could not be read and is kept as ${rest}`
     const how = fetched
       ? `it was fetched again from ${source}`
