@@ -14,12 +14,11 @@ import { taskWorkOf } from '../../agents/coordinator/task-work.ts'
 import { OPEN_BOOKS } from '../../agents/ledger-keeper.ts'
 import { ledgerOf } from '../../agents/team/protocol.ts'
 import type { AgentId, EventId, Json, RunId } from '../../agents/values.ts'
-import { updateMirror } from '../../effects/git/repositories.ts'
 import type { LedgerLimits } from '../../ledger/ledger.ts'
 import type { AgentRecord } from '../../runtime/records.ts'
 import { UsageError } from '../usage-error.ts'
 import { findTask, isTaskOver } from '../view/task-status.ts'
-import { openTarget, type Team } from './team.ts'
+import type { Team } from './team.ts'
 
 /** What one task is started with. */
 export interface TaskStart {
@@ -40,11 +39,10 @@ const POLL_MS = 50
 
 /** Starts a task, or finds it started: a run of its own with one who does it and one who counts. */
 export async function startTask(
-  { runtime, git, repositories }: Ground,
+  { runtime, takeIn }: Pick<Team, 'runtime' | 'takeIn'>,
   { id, repository, settings, brought, revision, budget }: TaskStart,
 ): Promise<void> {
-  await updateMirror(git, repositories, repository)
-  await openTarget(git, repositories, settings.target)
+  await takeIn(repository, settings.target)
   const run = id as RunId
   await runtime.createRun(run, { task: { revision }, settings: settings as unknown as Json })
   const tell = (agent: AgentId, type: string, payload: unknown) =>

@@ -130,6 +130,8 @@ export interface Team {
   readonly repositories: Repositories
   readonly workspaces: Workspaces
   readonly isolation: Isolation
+  /** Takes in what the user's repository has by now, for work on that branch. */
+  takeIn(repository: string, target: string): Promise<void>
   /** Starts a run, or finds it started. */
   start(run: RunStart): Promise<void>
   /** Brings a further spec to a run, whose settings hold for it too. */
@@ -184,6 +186,7 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
     repositories,
     workspaces,
     isolation,
+    takeIn: (repository, target) => takeIn(ground, repository, target),
     start: (run) => startRun(runtime, ground, run),
     bring: (run, spec) => bringSpec(runtime, journal, run as RunId, spec),
     async close() {
@@ -277,14 +280,25 @@ function cleanUp(workspaces: EffectHandler, { desks }: ThinkingEffects): EffectH
   }
 }
 
-async function startRun(
-  runtime: Runtime,
-  { git, repositories, forge }: Pick<Ground, 'git' | 'repositories' | 'forge'>,
-  { id, repository, settings, spec, coders, architects, revisions, budget }: RunStart,
+async function takeIn(
+  { git, repositories, forge }: TargetGround,
+  repository: string,
+  target: string,
 ): Promise<void> {
   await updateMirror(git, repositories, repository)
-  if (forge.kind === 'local') await openTarget(git, repositories, settings.target)
-  else await requireTarget(forge, settings.target)
+  // Another forge has its own, whatever the user has here and has not pushed.
+  if (forge.kind === 'local') await openTarget(git, repositories, target)
+}
+
+type TargetGround = Pick<Ground, 'git' | 'repositories' | 'forge'>
+
+async function startRun(
+  runtime: Runtime,
+  ground: TargetGround,
+  { id, repository, settings, spec, coders, architects, revisions, budget }: RunStart,
+): Promise<void> {
+  await takeIn(ground, repository, settings.target)
+  await requireTarget(ground.forge, settings.target)
   const run = id as RunId
   await runtime.createRun(run, { settings: settings as unknown as Json, revisions })
   const make = (agent: AgentId, role: string) => runtime.createAgent({ id: agent, run, role })
@@ -332,7 +346,7 @@ async function bringSpec(
   }
 }
 
-/** What stories are merged into is the forge's branch, whatever the user has here and has not pushed. */
+/** What stories are merged into is the forge's branch. */
 async function requireTarget(forge: Forge, target: string): Promise<void> {
   const found = await forge.readTarget(target)
   if (found.ok) return

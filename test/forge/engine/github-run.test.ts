@@ -177,6 +177,8 @@ const task = () =>
   user.slipway('task', 'Halve a number.', '--mode', 'implementation', '--foreground', '--json')
 
 test('a task is a pull request on GitHub, which somebody else merges', async () => {
+  // It stands on what GitHub has, whatever this user has not pushed.
+  plainGit(user.repository, 'commit', '-q', '--allow-empty', '-m', 'not pushed')
   const done = await task()
   expect(done, done.stderr).toMatchObject({ code: 0 })
   const { delivery, branch, head } = JSON.parse(done.stdout)
