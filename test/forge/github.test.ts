@@ -96,6 +96,19 @@ describe.concurrent('the forge on GitHub', () => {
     expect(plainGit(place.world.repositories.mirror, 'rev-parse', 'main')).toBe(before)
   })
 
+  placeTest('says what to push where stories were merged on this machine before', async (place) => {
+    const { base, repositories } = place.world
+    const { mirror } = repositories
+    const ahead = plainGit(mirror, 'commit-tree', '-m', 'here', '-p', base, `${base}^{tree}`)
+    plainGit(mirror, 'update-ref', 'refs/heads/main', ahead)
+    const forge = await place.open()
+    const error = requireError(await forge.readTarget('main'))
+    expect(error).toMatchObject({ code: 'diverged', retry: 'never' })
+    expect(error.message).toMatch(/git -C \S+ push \S+ main$/)
+    plainGit(mirror, 'push', '-q', place.host.repository.folder, 'main')
+    expect(requireValue(await forge.readTarget('main'))).toBe(ahead)
+  })
+
   placeTest('merges a head that was not the first one of its pull request', async (place) => {
     const forge = await place.open()
     const first = await work(place.world, 's1')

@@ -21,6 +21,9 @@ const LOOK_TIMEOUT_MS = 120_000
 /** Why a push is refused that came too late. */
 const STALE = /stale info|fetch first|failed to lock|reference already exists/i
 
+/** Where the forge itself had a target when it was last seen: what is beyond was merged elsewhere. */
+const shownRef = (target: string) => `refs/forge/shown/${target}`
+
 /**
  * A remote repository over HTTPS. The token is in the environment of the git that needs it: on no
  * command line, in no file.
@@ -93,19 +96,38 @@ export class GithubGit {
     const to = await readRef(this.#git, this.#mirror, seen)
     const from = await readRef(this.#git, this.#mirror, ref)
     if (to === undefined) throw new ForgeFailure('not_found', `there is no branch ${target}`)
-    if (to === from) return to
-    if (from !== undefined && !(await isAncestor(this.#git, this.#mirror, from, to))) {
+    if (
+      from !== undefined &&
+      to !== from &&
+      !(await isAncestor(this.#git, this.#mirror, from, to))
+    ) {
       throw await this.#explainDivergence(target, from, to)
     }
-    if (await changeRefs(this.#git, this.#mirror, [{ ref, to, from: from ?? null }])) return to
+    const shown = shownRef(target)
+    if (to === from && (await readRef(this.#git, this.#mirror, shown)) === to) return to
+    const changes = [
+      { ref, to, from: from ?? null },
+      { ref: shown, to },
+    ]
+    if (await changeRefs(this.#git, this.#mirror, changes)) return to
     throw new ForgeFailure('storage', `${target} was changed by somebody else in the mirror`)
   }
 
   async #explainDivergence(target: string, from: string, to: string): Promise<ForgeFailure> {
-    const isBehind = await isAncestor(this.#git, this.#mirror, to, from)
-    return isBehind
-      ? new ForgeFailure('server_error', `the forge shows an older ${target} than it did`)
-      : new ForgeFailure('diverged', `${target} was rewritten on the forge`)
+    const isBefore = (commit: string, other: string) =>
+      isAncestor(this.#git, this.#mirror, commit, other)
+    if (!(await isBefore(to, from))) {
+      return new ForgeFailure('diverged', `${target} was rewritten on the forge`)
+    }
+    const shown = await readRef(this.#git, this.#mirror, shownRef(target))
+    if (shown !== undefined && (await isBefore(from, shown))) {
+      return new ForgeFailure('server_error', `the forge shows an older ${target} than it did`)
+    }
+    const push = `git -C ${this.#mirror} push ${this.#url} ${target}`
+    return new ForgeFailure(
+      'diverged',
+      `${target} has commits that were merged on this machine and are not on the forge. To bring them there: ${push}`,
+    )
   }
 
   async #reach(repository: string, args: readonly string[], options: GitOptions = {}) {
