@@ -302,6 +302,14 @@ describe('a mirror that is lost with stories that are nowhere else', () => {
   })
 })
 
+test('nothing begins on a branch that has no commit', async () => {
+  sh(world.user, 'switch', '-q', '--orphan', 'fresh')
+  await updateMirror(world.git, repositories, world.user)
+  await expect(openTarget(world.git, repositories, 'fresh')).rejects.toThrow(
+    'no branch fresh, or no commit on it. Commit something first, or name another with --target.',
+  )
+})
+
 test.each([false, true])('a lost work is named, with the mirror: %s', async (withMirror) => {
   rmSync(work, { recursive: true })
   if (withMirror) rmSync(mirror, { recursive: true })

@@ -373,7 +373,9 @@ export async function openTarget(
   const merged = await readRef(git, mirror, ref)
   const tip = await readRef(git, mirror, `refs/origin/heads/${target}`)
   if (tip === undefined && merged === undefined) {
-    throw new UsageError(`The repository has no branch ${target}. Name another with --target.`)
+    throw new UsageError(
+      `The repository has no branch ${target}, or no commit on it. Commit something first, or name another with --target.`,
+    )
   }
   if (tip === undefined || tip === merged) return
   // To begin anew at the user's branch would be to give up what was merged, without a word.
