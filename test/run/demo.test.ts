@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -41,3 +41,9 @@ test('the demo shows everything, and its merged repository passes its tests', as
     rmSync(home, { recursive: true, force: true })
   }
 }, 120_000)
+
+test('the demo calls no tool that needs a program beside node and git', () => {
+  const script = readFileSync('src/cli/demo/scenario.yaml', 'utf8')
+  const called = new Set([...script.matchAll(/call: (\w+)/g)].map(([, tool]) => tool))
+  for (const tool of ['search_text', 'find_files', 'shell']) expect(called).not.toContain(tool)
+})

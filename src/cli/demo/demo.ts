@@ -35,6 +35,9 @@ const CODERS = 4
 /** How long the demo waits for an answer before it gives one: on a terminal somebody may type. */
 const ANSWER_AFTER_MS = { terminal: 8_000, elsewhere: 2_500 }
 
+/** It asks one question. Who has to be answered more often goes round in a circle. */
+const ANSWERS_MAX = 3
+
 /** What the model would cost, in dollars for a million tokens of input and of output. */
 const PRICES = { input: 3, output: 15 }
 
@@ -66,6 +69,7 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   talk.write(style.dim(`${team.isolation.description}\n\n`))
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
+  const stuck = new AbortController()
   process.once('SIGINT', interrupt)
   const isBoard = talk.isTTY && !json
   const keys = isBoard
@@ -77,8 +81,8 @@ export async function demo({ json }: DemoOptions): Promise<number> {
       as: isBoard ? 'board' : 'lines',
       out: talk,
       hint: 'a answers what is asked, q leaves the demo',
-      signal: interrupted.signal,
-      onView: answerWhenDue(team, talk),
+      signal: AbortSignal.any([interrupted.signal, stuck.signal]),
+      onView: answerWhenDue(team, talk, () => stuck.abort()),
       attend: async (view) => keys?.attend(view) ?? false,
     })
     if (interrupted.signal.aborted) {
@@ -182,14 +186,19 @@ async function startOf(repository: string): Promise<RunStart> {
   }
 }
 
-/** Answers what only a human may answer, when no human has after a moment. */
-function answerWhenDue(team: Team, talk: NodeJS.WriteStream): (view: RunView) => void {
+/** Answers what only a human may answer, when no human has after a moment; not for ever. */
+function answerWhenDue(
+  team: Team,
+  talk: NodeJS.WriteStream,
+  giveUp: () => void,
+): (view: RunView) => void {
   const answered = new Set<string>()
   const afterMs = ANSWER_AFTER_MS[talk.isTTY ? 'terminal' : 'elsewhere']
   const isDue = ({ id, askedMs }: QuestionView) =>
     !answered.has(id) && Date.now() - askedMs > afterMs
   return ({ questions }) => {
     for (const question of questions.filter(isDue)) {
+      if (answered.size === ANSWERS_MAX) return giveUp()
       answered.add(question.id)
       const [choice = 'go on'] = question.choices
       void team.runtime.answer(question.id as EffectId, { choice, text: choice })
