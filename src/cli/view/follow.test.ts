@@ -92,3 +92,21 @@ test('agents are read when something has happened, and not otherwise', async () 
   expect(seen.length).toBeGreaterThan(4)
   expect(reads).toBe(2)
 })
+
+test('the board does not rest for the time that an answer was typed', async () => {
+  let views = 0
+  const out = new PassThrough().resume() as unknown as NodeJS.WriteStream
+  await followRun(source([agent('pm', 'DRAFTING')], []), 'r', {
+    as: 'board',
+    out,
+    hint: '',
+    signal: AbortSignal.timeout(1_500),
+    attend: async () => {
+      views += 1
+      if (views > 1) return false
+      await new Promise((typed) => setTimeout(typed, 300))
+      return true
+    },
+  })
+  expect(views).toBeGreaterThan(3)
+})

@@ -52,7 +52,7 @@ export async function followRun(
   const viewer = new Viewer(source, run)
   let afterSeq = 0
   for (;;) {
-    const lookedMs = performance.now()
+    let lookedMs = performance.now()
     const rows = await source.rows(run, afterSeq, ROWS_AT_ONCE)
     for (const row of rows) {
       afterSeq = row.seq
@@ -66,7 +66,10 @@ export async function followRun(
     const view = await viewer.view(rows.length > 0)
     settings.onView?.(view)
     if (as === 'board') {
+      const attendedMs = performance.now()
       if (await settings.attend?.(view)) screen.forget()
+      // Whoever types an answer takes their time, which is none of looking.
+      lookedMs += performance.now() - attendedMs
       const { columns = 100, rows: height = 40 } = out
       const nowMs = Date.now()
       const isAskedElsewhere = await asksElsewhere(source, view)
