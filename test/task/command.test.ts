@@ -1,4 +1,5 @@
-import { readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Random } from '../drill/random.ts'
 import { plainGit } from '../git/world.ts'
@@ -18,10 +19,8 @@ import { double } from '../src/double.js'
 test('it doubles', () => assert.equal(double(4), 8))
 `,
 }
-const BUILDS = building(
-  { turn: 1, contains: 'Do this task.' },
-  ...Object.entries(TEXTS).map(([path, text]) => write(path, text)),
-)
+const WRITES = Object.entries(TEXTS).map(([path, text]) => write(path, text))
+const BUILDS = building({ turn: 1, contains: 'Do this task.' }, ...WRITES)
 const TESTS = testing({
   call: 'submit_test_plan',
   input: planOf(['node', '--test', 'test/double.test.js']),
@@ -127,6 +126,20 @@ test('in the foreground the first Ctrl-C drains a task, and the second keeps it 
   expect((await user.slipway('task', 'report', id)).code).toBe(0)
   expect((await user.slipway('resume', id)).code).toBe(0)
   await until(async () => (await stateOf(id)).outcome === 'approved')
+}, 120_000)
+
+test('a turn that is under way ends after a pause, however long it takes', async () => {
+  // An engine with nothing to do is gone after 15 seconds, and waits for 5 more.
+  await user.play([building({ turn: 1 }, { wait_ms: 25_000 }, ...WRITES), ...PLAIN], CONFIG)
+  const args = ['task', TASK, '--mode', 'implementation', '--detach', '--json']
+  const { task } = JSON.parse((await user.slipway(...args)).stdout)
+  await until(async () => (await stateOf(task)).state === 'build')
+  expect((await user.slipway('pause', task)).code).toBe(0)
+  await until(async () => !existsSync(join(user.state, 'engine.json')))
+  // Who is asked for it again never answers.
+  await user.play([building({ turn: 1 }, { hang: true }), ...PLAIN], CONFIG)
+  expect((await user.slipway('resume', task)).code).toBe(0)
+  await until(async () => (await stateOf(task)).outcome === 'approved')
 }, 120_000)
 
 test('a stop ends a task, its processes and its second run', async () => {

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { storyAgentOf } from '../../agents/team/protocol.ts'
 import type { EffectId, EventId, RunId } from '../../agents/values.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { refuseTrackedState } from '../tracked-state.ts'
 import { UsageError } from '../usage-error.ts'
@@ -57,7 +59,7 @@ export async function openEngine(
       await team.runtime.pause(run as RunId)
       await team.runtime.idle()
     },
-    rest: (signal) => waitForRest(control, signal),
+    rest: (signal) => waitForRest(control, team.runtime, signal),
     async close() {
       leaving.abort()
       await supervising
@@ -95,8 +97,11 @@ export function controlOf({ team, start, startTask, bring, clean }: ConfiguredTe
   }
 }
 
-/** Nothing is left when every run is over, or rests because somebody said so. */
-async function waitForRest(control: Control, signal: AbortSignal): Promise<void> {
+/**
+ * Nothing is left when every run is over, or rests because somebody said so and what was under way
+ * in it has ended.
+ */
+async function waitForRest(control: Control, runtime: Runtime, signal: AbortSignal): Promise<void> {
   let idleSinceMs = Date.now()
   const runs = new RunsUnderWay(control)
   while (!signal.aborted) {
@@ -106,8 +111,12 @@ async function waitForRest(control: Control, signal: AbortSignal): Promise<void>
       ({ status, questions }) =>
         status === 'running' || (status === 'waiting' && questions.length > 0),
     )
-    if (isBusy) idleSinceMs = Date.now()
+    if (isBusy || !(await isIdle(runtime))) idleSinceMs = Date.now()
     if (Date.now() - idleSinceMs > IDLE_MS) return
-    await new Promise((resolve) => setTimeout(resolve, REST_POLL_MS))
+    await sleep(REST_POLL_MS)
   }
+}
+
+function isIdle(runtime: Runtime): Promise<boolean> {
+  return Promise.race([runtime.idle().then(() => true), sleep(REST_POLL_MS, false)])
 }
