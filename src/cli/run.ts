@@ -150,6 +150,7 @@ export async function followToEnd(
   const view = await followRun(control, id, {
     as: out.isTTY ? 'board' : 'lines',
     isUnattended: !out.isTTY,
+    isWorkHere: !isOurs,
     out,
     hint: `a answers what is asked, ${ways}`,
     signal: signal ?? leaving.signal,
@@ -188,6 +189,9 @@ function closingLines(view: Followed): readonly string[] {
   if (isOut) lines.push(`The services do not come back. slipway watch ${run} waits for them again.`)
   const reason = failureReason(view)
   if (reason !== undefined) lines.push(reason)
+  if (status === 'paused' || status === 'stopped') {
+    lines.push(`The run is ${status}. slipway resume ${run} goes on with it.`)
+  }
   if (status !== 'waiting' || hint !== undefined) return lines
   const asked = questions.length === 1 ? 'a question' : `${questions.length} questions`
   return [`Only you can go on with ${run}: slipway answer shows ${asked}.`]

@@ -117,12 +117,17 @@ export async function followTask(
   const { status } = await followRun(control, id, {
     as: 'lines',
     isUnattended: true,
+    isWorkHere: !isOurs,
     out,
     hint: '',
     signal: signal ?? leaving.signal,
   }).finally(() => process.off('SIGINT', leave))
   const isOver = status === 'done' || status === 'failed'
-  if (isOver || !(signal ?? leaving.signal).aborted) return show(control, id, options)
+  if (isOver || !(signal ?? leaving.signal).aborted) {
+    if (status === 'paused')
+      out.write(`The task is paused. slipway resume ${id} goes on with it.\n`)
+    return show(control, id, options)
+  }
   const left = `The task goes on by itself. slipway watch ${id} comes back to it.`
   const kept = `The task ${id} is kept. slipway resume ${id} goes on, slipway stop ${id} ends it.`
   out.write(`${isOurs ? left : kept}\n`)

@@ -79,6 +79,7 @@ export async function demo({ json }: DemoOptions): Promise<number> {
     await team.start(await startOf(repository))
     const view = await followRun(journalSource(team.journal), RUN, {
       as: isBoard ? 'board' : 'lines',
+      isWorkHere: true,
       out: talk,
       hint: 'a answers what is asked, q leaves the demo',
       signal: AbortSignal.any([interrupted.signal, stuck.signal]),

@@ -5,6 +5,7 @@ import { followRun } from './follow.ts'
 import type { RunSource } from './run-source.ts'
 
 const run = { id: 'r', status: 'running', createdMs: 0, config: {} } as unknown as RunRecord
+const PAUSED: RunRecord = { ...run, status: 'paused' }
 const agent = (place: string, state: string) =>
   ({
     key: 1,
@@ -91,6 +92,19 @@ test('agents are read when something has happened, and not otherwise', async () 
   expect(new Set(seen)).toEqual(new Set(['running', 'paused']))
   expect(seen.length).toBeGreaterThan(4)
   expect(reads).toBe(2)
+})
+
+test.each([
+  ['ends', false, 2_600],
+  ['waits for its resume', true, 4_000],
+])('who follows a paused run %s, where work here is %s', async (_, isWorkHere, tookMs) => {
+  const paused = { ...source([agent('pm', 'DRAFTING')], []), runs: async () => [PAUSED] }
+  const out = new PassThrough().resume() as unknown as NodeJS.WriteStream
+  const startedMs = performance.now()
+  const signal = AbortSignal.timeout(4_000)
+  const seen = await followRun(paused, 'r', { as: 'lines', out, hint: '', signal, isWorkHere })
+  expect(seen.status).toBe('paused')
+  expect(Math.abs(performance.now() - startedMs - tookMs)).toBeLessThan(500)
 })
 
 test('the board does not rest for the time that an answer was typed', async () => {

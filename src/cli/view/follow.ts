@@ -15,6 +15,8 @@ export interface FollowSettings {
   readonly hint: string
   /** Whether nobody is there to do something about a run that cannot go on by itself. */
   readonly isUnattended?: boolean
+  /** Whether who works on the run is in this process, and stays while it is paused. */
+  readonly isWorkHere?: boolean
   /** Ends the following, and not the run. */
   readonly signal: AbortSignal
   /** Told every view, for those who act on what they see. */
@@ -35,15 +37,15 @@ const SETTLE_MS = 2_500
 export type Followed = RunView & { readonly isOut: boolean }
 
 /**
- * Follows a run until it is over or nobody watches any more; unattended, also until only a human
- * can go on, or the services have been waited for in vain.
+ * Follows a run until it is over, paused, or nobody watches any more; unattended, also until only a
+ * human can go on, or the services have been waited for in vain.
  */
 export async function followRun(
   source: RunSource,
   run: string,
   settings: FollowSettings,
 ): Promise<Followed> {
-  const { as, out, signal, hint, isUnattended = false } = settings
+  const { as, out, signal, hint, isUnattended = false, isWorkHere = false } = settings
   const outage = new Outage()
   let restsSinceMs = Infinity
   const style = styleFor(out)
@@ -81,7 +83,8 @@ export async function followRun(
     if (signal.aborted) return seen
     const isOver = view.status === 'done' || view.status === 'stopped'
     const isStuck = view.status === 'failed' || (isUnattended && view.status === 'waiting')
-    restsSinceMs = isStuck ? Math.min(restsSinceMs, Date.now()) : Infinity
+    const isPaused = view.status === 'paused' && !isWorkHere
+    restsSinceMs = isStuck || isPaused ? Math.min(restsSinceMs, Date.now()) : Infinity
     const isSettled = Date.now() - restsSinceMs > SETTLE_MS
     if (rows.length < ROWS_AT_ONCE && (isOver || isSettled || (isUnattended && isOut))) return seen
     const restMs = (performance.now() - lookedMs) / LOOK_SHARE_MAX

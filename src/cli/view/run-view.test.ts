@@ -14,3 +14,11 @@ test.each([
   const { agents } = viewRun(RUN, [pm as unknown as AgentRecord], [], null)
   expect(agents).toMatchObject([{ id: 'pm', outage }])
 })
+
+test.each([
+  ['running', null],
+  ['paused', 5_000],
+  ['stopped', 5_000],
+] as const)('the time of a run that is %s ends at %s', (status, endedMs) => {
+  expect(viewRun({ ...RUN, status }, [], [], 5_000)).toMatchObject({ status, endedMs })
+})

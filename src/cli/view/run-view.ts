@@ -96,7 +96,7 @@ export interface QuestionView {
 }
 
 const STORY_STATES_LEFT = ['BLOCKED', 'READY', 'ASSIGNED', 'FAILED', 'ERROR', 'SUSPEND']
-const ENDED: readonly RunView['status'][] = ['done', 'failed', 'stopped']
+const RESTING: readonly RunView['status'][] = ['done', 'failed', 'stopped', 'paused']
 const WORKING = ['architect', 'coder', 'coordinator', 'pm']
 
 export function viewRun(
@@ -106,6 +106,9 @@ export function viewRun(
   lastMs: number | null,
 ): RunView {
   const status = statusOf(run, agents, effects)
+  const task = viewTaskHead(findTask(agents))
+  // A proposal that waits to be confirmed is at its end until then.
+  const isResting = RESTING.includes(status) || (status === 'waiting' && task !== null)
   const workers = agents.filter(({ id }) => WORKING.some((role) => placeOf(id).startsWith(role)))
   const stories = agents.filter(({ id }) => placeOf(id).startsWith('story/'))
   const viewed = workers.map(viewAgent)
@@ -115,7 +118,7 @@ export function viewRun(
     run: run.id,
     target: settingsIn(run)?.target ?? null,
     status,
-    task: viewTaskHead(findTask(agents)),
+    task,
     stories: stories.flatMap((story) => viewStory(story, viewed)),
     agents: viewed,
     questions,
@@ -125,7 +128,7 @@ export function viewRun(
     isUnshown: false,
     failure: failureIn(agents),
     startedMs: run.createdMs,
-    endedMs: ENDED.includes(status) ? lastMs : null,
+    endedMs: isResting ? lastMs : null,
   }
 }
 
