@@ -15,7 +15,7 @@ export interface StatusOptions extends StateOptions {
 
 /** `slipway status [run]`: the run as it is now. */
 export async function status(name: string | undefined, options: StatusOptions): Promise<number> {
-  const { source, run, close } = await chooseRun(name, options)
+  const { source, run, hasEngine, close } = await chooseRun(name, options)
   try {
     const view = await readJudgedView(source, run)
     const { stdout } = process
@@ -31,6 +31,11 @@ export async function status(name: string | undefined, options: StatusOptions): 
         isAskedElsewhere: await asksElsewhere(source, view),
       })
       stdout.write(`${lines.join('\n').trimEnd()}\n`)
+    }
+    if (view.status === 'running' && !hasEngine) {
+      process.stderr.write(
+        `Nobody works on it: its process has ended. slipway resume ${run} goes on with it.\n`,
+      )
     }
     return await exitCodeFor(source, view)
   } finally {

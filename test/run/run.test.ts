@@ -58,6 +58,16 @@ test('a run that is left alone asks what only a human can answer, and is done af
   expect(statSync(join(user.state, 'journal.db')).mode & 0o077).toBe(0)
 }, 180_000)
 
+test('the status of a run whose process was killed says how it goes on', async () => {
+  await user.slipway('run', '../spec.md', '--detach')
+  expect((await user.slipway('status')).stderr).toBe('')
+  expect(user.killEngine()).toBe(true)
+  await until(async () => (await user.slipway('status')).stderr.includes('slipway resume'))
+  expect(await statusOf(user)).toBe('running')
+  expect((await user.slipway('resume')).code).toBe(0)
+  expect((await user.slipway('status')).stderr).toBe('')
+}, 60_000)
+
 test('in the foreground the first Ctrl-C keeps everything, and the run goes on elsewhere', async () => {
   const { child, ended, said } = begin(user, 'run', '../spec.md', '--foreground')
   await until(async () => said().includes('story/words'))

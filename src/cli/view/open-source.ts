@@ -7,23 +7,26 @@ import { journalSource, type RunSource } from './run-source.ts'
 import { findTask } from './task-status.ts'
 
 /** A run that somebody asked about, and where to look at it. */
-export interface ChosenRun {
-  readonly source: RunSource
+export interface ChosenRun extends OpenSource {
   readonly run: string
+}
+
+interface OpenSource {
+  readonly source: RunSource
+  /** Whether an engine is there; without one nothing goes on. */
+  readonly hasEngine: boolean
   close(): Promise<void>
 }
 
 /** Opens what a command looks at: the engine where one runs, else the journal as it is. */
-export async function openSource(
-  options: StateOptions,
-): Promise<{ readonly source: RunSource; close(): Promise<void> }> {
+export async function openSource(options: StateOptions): Promise<OpenSource> {
   const { stateFolder } = findPlace(options)
   const control = await connectControl(stateFolder)
   if (control !== undefined) {
-    return { source: outliving(control, stateFolder), close: async () => {} }
+    return { source: outliving(control, stateFolder), hasEngine: true, close: async () => {} }
   }
   const journal = await openSqliteJournalReader(stateFolder)
-  return { source: journalSource(journal), close: () => journal.close() }
+  return { source: journalSource(journal), hasEngine: false, close: () => journal.close() }
 }
 
 /** Looks at the engine, and at the journal itself from when it ends: it may do so at any time. */
@@ -51,11 +54,11 @@ export async function chooseRun(
   name: string | undefined,
   options: StateOptions,
 ): Promise<ChosenRun> {
-  const { source, close } = await openSource(options)
+  const opened = await openSource(options)
   try {
-    return { source, run: await findRun(source, name), close }
+    return { ...opened, run: await findRun(opened.source, name) }
   } catch (error) {
-    await close()
+    await opened.close()
     throw error
   }
 }
@@ -79,10 +82,11 @@ export async function chooseTask(
   options: StateOptions,
 ): Promise<ChosenRun> {
   if (name !== undefined) return chooseRun(name, options)
-  const { source, close } = await openSource(options)
+  const opened = await openSource(options)
+  const { source } = opened
   for (const { id } of (await source.runs()).toReversed()) {
-    if (findTask(await source.agents(id)) !== undefined) return { source, run: id, close }
+    if (findTask(await source.agents(id)) !== undefined) return { ...opened, run: id }
   }
-  await close()
+  await opened.close()
   throw new UsageError('There is no task yet. slipway task "…" starts one.')
 }
