@@ -65,3 +65,12 @@ test.each([
   const evidence = await verdictsOf(stories, rows)
   expect(evidence).toEqual({ verdicts: ['not_shown', 'not_shown'], isComplete: false })
 })
+
+test.each(['BLOCKED', 'ASSIGNED', 'FAILED', 'WAIVED'])(
+  'a story that is %s has no tests, and not those of another',
+  async (state) => {
+    const stories = [storyOf('a', 0, 'c1'), { ...storyOf('b', 1, null), state }]
+    const { criteria } = await gatherEvidence(sourceOf(stories, [mergeOf('c1', 'passed')]), 'r')
+    expect(criteria[1]?.stories).toMatchObject([{ id: 'b', state, commit: null, tests: null }])
+  },
+)

@@ -81,13 +81,14 @@ function storyOf(
   const at = commit ?? null
   // What needed no change was tested as it was, and then with everything that was merged after it.
   const newest = [...tests.values()].at(-1) ?? (asItWas ? evidenceIn(asItWas) : undefined)
+  const isUnchanged = at === null && state === 'MERGED'
   return [
     {
       id: story.id,
       title: story.title,
       state: state ?? 'null',
       commit: at,
-      tests: (at === null ? newest : tests.get(at)) ?? null,
+      tests: (isUnchanged ? newest : tests.get(at ?? '')) ?? null,
       criteria: story.criteria,
     },
   ]
