@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { asRound, type Round } from '../../agents/coordinator/task-work.ts'
 import type { AgentRecord, RunRecord } from '../../runtime/records.ts'
 import { viewRun } from './run-view.ts'
 
@@ -21,4 +22,12 @@ test.each([
   ['stopped', 5_000],
 ] as const)('the time of a run that is %s ends at %s', (status, endedMs) => {
   expect(viewRun({ ...RUN, status }, [], [], 5_000)).toMatchObject({ status, endedMs })
+})
+
+test('the time of a task ends with its last round, whenever its books are closed', () => {
+  const round = { number: 1, kind: 'implementation', startedMs: 0, endedMs: 3_000, cameTo: null }
+  const data = { task: 't', rounds: 1, outcome: 'canceled', ...asRound(round as Round) }
+  const record = { id: 'r/coordinator', role: 'coordinator@2', state: 'finalize', data }
+  const { endedMs } = viewRun(RUN, [record as unknown as AgentRecord], [], 86_400_000)
+  expect(endedMs).toBe(3_000)
 })

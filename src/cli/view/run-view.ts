@@ -1,5 +1,5 @@
 import type { TaskMode } from '../../agents/coordinator/protocol.ts'
-import { taskWorkOf } from '../../agents/coordinator/task-work.ts'
+import { roundOf, taskWorkOf } from '../../agents/coordinator/task-work.ts'
 import { OUTAGE, type Outage } from '../../agents/role.ts'
 import type { PmFailure } from '../../agents/team/pm-case.ts'
 import type { TeamSettings } from '../../agents/team/protocol.ts'
@@ -128,7 +128,7 @@ export function viewRun(
     isUnshown: false,
     failure: failureIn(agents),
     startedMs: run.createdMs,
-    endedMs: isResting ? lastMs : null,
+    endedMs: isResting ? (roundEndOf(findTask(agents)) ?? lastMs) : null,
   }
 }
 
@@ -177,6 +177,12 @@ function viewTaskHead(task: AgentRecord | undefined): TaskHead | null {
   const { mode, rounds, outcome, delivery } = taskWorkOf(task)
   const error = deliveryError(delivery) ?? null
   return { mode, round: rounds, state: task.state ?? 'null', outcome, deliveryError: error }
+}
+
+/** When the last round of a task ended. Its books may be closed long after it, by another process. */
+function roundEndOf(task: AgentRecord | undefined): number | null {
+  if (task === undefined) return null
+  return roundOf(task, taskWorkOf(task).rounds)?.endedMs ?? null
 }
 
 function settingsIn({ config }: RunRecord): TeamSettings | undefined {
