@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { show } from '../scripts/shell.ts'
+import { demoTime } from './cases/demo.ts'
 import { dispatchCost } from './cases/dispatch.ts'
 import { idleCost } from './cases/idle.ts'
 import { journalRate } from './cases/journal.ts'
@@ -21,6 +22,7 @@ const CASES: Readonly<Record<string, BenchmarkCase>> = {
   workspace: workspaceCost,
   turn: turnaround,
   dispatch: dispatchCost,
+  demo: demoTime,
 }
 
 /** Installs the peers unless exactly the pinned versions are there. */
