@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openSqliteJournal } from '../../src/journal/sqlite/sqlite-journal.ts'
+import type { Journal } from '../../src/runtime/journal.ts'
 import { begin, makeUser, type User } from '../run/slipway.ts'
 import { building } from './replies.ts'
 
@@ -53,10 +54,15 @@ test('whoever stops a task while an engine lets go of it waits for that', async 
   const { task } = JSON.parse((await user.slipway(...start('--detach', '--json'))).stdout)
   await until(async () => (await user.slipway('logs', task)).stdout.includes('→ build'))
   user.killEngine()
-  const journal = await openSqliteJournal(user.state)
+  let journal: Journal | undefined
+  // Who was killed is gone a moment later.
+  await until(async () => {
+    journal = await openSqliteJournal(user.state).catch(() => undefined)
+    return journal !== undefined
+  })
   const stopped = user.slipway('stop', task)
   await new Promise((resolve) => setTimeout(resolve, 2_000))
-  await journal.close()
+  await journal?.close()
   expect(await stopped).toMatchObject({ code: 0, stderr: expect.stringContaining('given up') })
 }, 60_000)
 
