@@ -298,7 +298,7 @@ async function startRun(
   { id, repository, settings, spec, coders, architects, revisions, budget }: RunStart,
 ): Promise<void> {
   await takeIn(ground, repository, settings.target)
-  await requireTarget(ground.forge, settings.target)
+  if (ground.forge.kind !== 'local') await requireTarget(ground.forge, settings.target)
   const run = id as RunId
   await runtime.createRun(run, { settings: settings as unknown as Json, revisions })
   const make = (agent: AgentId, role: string) => runtime.createAgent({ id: agent, run, role })
