@@ -3,6 +3,9 @@ import { median } from './rate.ts'
 
 const PAUSE_MS = 200
 
+/** How much shorter than a round the work before it is, which does not count. */
+const WARM_UP_SHARE = 5
+
 /** What one round of a subject came to. */
 export interface Round {
   readonly transitions: number
@@ -31,7 +34,8 @@ export interface Rounds {
 
 /**
  * Runs subjects in turn, so that a busy machine slows all of them, after a round to warm up that
- * does not count. Rates are medians of rounds.
+ * does not count. Every other round goes backwards: what one leaves the disk to do slows the next,
+ * and that is not always the same. Rates are medians of rounds.
  */
 export async function takeTurns<Name extends string>(
   subjects: Readonly<Record<Name, DurableSubject>>,
@@ -41,9 +45,11 @@ export async function takeTurns<Name extends string>(
   const names = Object.keys(subjects) as Name[]
   const results = new Map<Name, Round[]>(names.map((name) => [name, []]))
   for (let round = 0; round <= rounds; round += 1) {
-    for (const name of names) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
       // What the one before still does in the background is not this one's.
       await sleep(PAUSE_MS)
+      // A process that has waited for the others gave memory back, and is not yet at work again.
+      await subjects[name].run(roundMs / WARM_UP_SHARE)
       const result = await subjects[name].run(roundMs)
       if (round > 0) results.get(name)?.push(result)
     }
