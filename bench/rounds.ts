@@ -48,7 +48,7 @@ export async function takeTurns<Name extends string>(
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       // What the one before still does in the background is not this one's.
       await sleep(PAUSE_MS)
-      // A process that has waited for the others gave memory back, and is not yet at work again.
+      // A process that has waited for the others is slower at first, whatever it is.
       await subjects[name].run(roundMs / WARM_UP_SHARE)
       const result = await subjects[name].run(roundMs)
       if (round > 0) results.get(name)?.push(result)
