@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openTarget } from '../../src/cli/engine/team.ts'
+import { openTarget } from '../../src/cli/engine/target.ts'
 import { openLocalForge } from '../../src/effects/forge/local-forge.ts'
 import {
   openRepositories,

@@ -25,15 +25,7 @@ import {
   openPullRequestHandler,
 } from '../../effects/forge/pull-request-handler.ts'
 import { type Git, openGit } from '../../effects/git/git.ts'
-import { findLoss } from '../../effects/git/lost-mirror.ts'
-import { isAncestor } from '../../effects/git/objects.ts'
-import { changeRefs, readRef } from '../../effects/git/refs.ts'
-import {
-  openRepositories,
-  type Repositories,
-  updateMirror,
-} from '../../effects/git/repositories.ts'
-import { GitGuardError, guardGit } from '../../effects/guards/git-guard.ts'
+import { openRepositories, type Repositories } from '../../effects/git/repositories.ts'
 import { mergeHandler } from '../../effects/merge/merge-handler.ts'
 import { forgetUnsettled } from '../../effects/merge/unsettled.ts'
 import { openProcesses, type Processes } from '../../effects/process/processes.ts'
@@ -70,7 +62,7 @@ import type { Journal } from '../../runtime/journal.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SuspensionPolicy } from '../../runtime/suspension.ts'
 import { printable } from '../printable.ts'
-import { UsageError } from '../usage-error.ts'
+import { requireTarget, type TargetGround, takeIn } from './target.ts'
 import { findWantedWorkspaces } from './wanted-workspaces.ts'
 
 /** What a team works with. */
@@ -280,18 +272,6 @@ function cleanUp(workspaces: EffectHandler, { desks }: ThinkingEffects): EffectH
   }
 }
 
-async function takeIn(
-  { git, repositories, forge }: TargetGround,
-  repository: string,
-  target: string,
-): Promise<void> {
-  await updateMirror(git, repositories, repository)
-  // Another forge has its own, whatever the user has here and has not pushed.
-  if (forge.kind === 'local') await openTarget(git, repositories, target)
-}
-
-type TargetGround = Pick<Ground, 'git' | 'repositories' | 'forge'>
-
 async function startRun(
   runtime: Runtime,
   ground: TargetGround,
@@ -343,61 +323,5 @@ async function bringSpec(
     const taken = await runtime.deliver({ id, agent, type: SPEC_BROUGHT, payload })
     // Somebody else brought one at the same moment.
     if (taken !== 'duplicate') return
-  }
-}
-
-/** What stories are merged into is the forge's branch. */
-async function requireTarget(forge: Forge, target: string): Promise<void> {
-  const found = await forge.readTarget(target)
-  if (found.ok) return
-  const { code, message, retry } = found.error
-  // An outage is waited out by whoever needs it, at the start as at any other time.
-  if (retry !== 'never') return
-  if (code !== 'not_found') throw new UsageError(`The forge cannot be used: ${message}`)
-  throw new UsageError(
-    `The forge has no branch ${target}, or no such repository for you. Push it, or name another with --target.`,
-  )
-}
-
-/**
- * The branch that stories are merged into begins where the user's branch is, and follows it for as
- * long as that only adds to what was merged here.
- */
-export async function openTarget(
-  git: Git,
-  repositories: Repositories,
-  target: string,
-): Promise<void> {
-  const { mirror } = repositories
-  const ref = `refs/heads/${requireBranch(target)}`
-  const merged = await readRef(git, mirror, ref)
-  const tip = await readRef(git, mirror, `refs/origin/heads/${target}`)
-  if (tip === undefined && merged === undefined) {
-    throw new UsageError(
-      `The repository has no branch ${target}, or no commit on it. Commit something first, or name another with --target.`,
-    )
-  }
-  if (tip === undefined || tip === merged) return
-  // To begin anew at the user's branch would be to give up what was merged, without a word.
-  const loss = await findLoss(git, repositories, target)
-  if (loss !== undefined) throw new UsageError(`Nothing can begin on ${target} yet: ${loss}`)
-  if (merged === undefined || (await isAncestor(git, mirror, merged, tip))) {
-    const isDone = await changeRefs(git, mirror, [{ ref, to: tip, from: merged ?? null }])
-    // Another run merged something at the same moment.
-    return isDone ? undefined : openTarget(git, repositories, target)
-  }
-  if (await isAncestor(git, mirror, tip, merged)) return
-  throw new UsageError(
-    `Your ${target} and what earlier runs merged have each gone on. Bring them together first:\n  git fetch ${mirror} ${target} && git merge FETCH_HEAD`,
-  )
-}
-
-/** Said before anybody is paid to think: nothing could be made on such a branch. */
-function requireBranch(target: string): string {
-  try {
-    return guardGit('branch', target)
-  } catch (error) {
-    if (!(error instanceof GitGuardError)) throw error
-    throw new UsageError(`${error.message}. Name another with --target.`)
   }
 }
