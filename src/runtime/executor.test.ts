@@ -47,16 +47,6 @@ function untilAborted(signal: AbortSignal): Promise<Attempt> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(never)))
 }
 
-/** Lets time pass until the promise settles. */
-async function finish<T>(clock: SimClock, promise: Promise<T>): Promise<T> {
-  let settled = false
-  void promise.finally(() => (settled = true))
-  for (;;) {
-    await new Promise((resolve) => setImmediate(resolve))
-    if (settled || !clock.advance()) return promise
-  }
-}
-
 const signal = () => new AbortController().signal
 const failed = (code: string) => ({ kind: 'finished', result: { ok: false, error: { code } } })
 
@@ -93,7 +83,7 @@ describe('an effect without a service', () => {
     ['that throws is an outcome, not a crash', ['throw'], failed('handler_threw'), [0]],
   ])('%s', async (_, answers, ending, times) => {
     const { clock, calls, executor } = setUp(answers)
-    expect(await finish(clock, executor.execute(effect, signal(), false))).toMatchObject(ending)
+    expect(await clock.finish(executor.execute(effect, signal(), false))).toMatchObject(ending)
     expect(calls).toEqual(times)
   })
 
@@ -131,7 +121,7 @@ describe('an effect without a service', () => {
     })
     const end = new AbortController()
     clock.after(500, () => end.abort())
-    const ending = await finish(clock, executor.execute(effect, end.signal, true))
+    const ending = await clock.finish(executor.execute(effect, end.signal, true))
     expect(ending).toEqual({ kind: 'aborted' })
     expect(calls).toEqual([])
   })
@@ -144,7 +134,7 @@ describe('an effect without a service', () => {
     const { clock, executor } = setUp(answers)
     const end = new AbortController()
     clock.after(500, () => end.abort())
-    const ending = await finish(clock, executor.execute(effect, end.signal, false))
+    const ending = await clock.finish(executor.execute(effect, end.signal, false))
     expect(ending).toEqual({ kind: 'aborted' })
     expect(clock.elapsedMs).toBe(endMs)
   })
@@ -160,7 +150,7 @@ describe('all effects together', () => {
 
   test('are no more at once than the limit, whatever they need', async () => {
     const { clock, calls, executor } = setUp(['hang'], { policy: { attemptsMax: 1 } }, 2)
-    await finish(clock, Promise.all([1, 2, 3].map((n) => execute(executor, 'a', n))))
+    await clock.finish(Promise.all([1, 2, 3].map((n) => execute(executor, 'a', n))))
     expect(calls).toEqual([0, 0, 10_000])
   })
 
@@ -175,16 +165,13 @@ describe('all effects together', () => {
     const parts = { handlers: { think: { run } }, services: {}, blobs, clock, random: () => 0 }
     const executor = new Executor({ ...parts, runningMax: 1 })
     const many = [1, 2, 3, 4].map((n) => execute(executor, 'a', n))
-    await finish(
-      clock,
-      Promise.all([...many, execute(executor, 'b', 1), execute(executor, 'c', 1)]),
-    )
+    await clock.finish(Promise.all([...many, execute(executor, 'b', 1), execute(executor, 'c', 1)]))
     expect(order).toEqual(['a:1.0', 'a:2.0', 'b:1.0', 'c:1.0', 'a:3.0', 'a:4.0'])
   })
 
   test('do not hold a place while they wait for another try', async () => {
     const { clock, calls, executor } = setUp([later('busy'), done], {}, 1)
-    await finish(clock, Promise.all([execute(executor, 'a', 1), execute(executor, 'b', 1)]))
+    await clock.finish(Promise.all([execute(executor, 'a', 1), execute(executor, 'b', 1)]))
     expect(calls).toEqual([0, 0, 625])
   })
 
@@ -195,9 +182,9 @@ describe('all effects together', () => {
     const second = execute(executor, 'b', 1, end.signal)
     const third = execute(executor, 'c', 1)
     clock.after(500, () => end.abort())
-    expect(await finish(clock, second)).toEqual({ kind: 'aborted' })
+    expect(await clock.finish(second)).toEqual({ kind: 'aborted' })
     expect(clock.elapsedMs).toBe(500)
-    await finish(clock, Promise.all([first, third]))
+    await clock.finish(Promise.all([first, third]))
     expect(calls).toEqual([0, 10_000])
   })
 })
@@ -207,14 +194,14 @@ describe('an effect that needs a service', () => {
 
   test('waits for the service when its tries are spent', async () => {
     const { clock, executor } = setUp([later('overloaded')], { serviceOf })
-    const ending = await finish(clock, executor.execute(effect, signal(), false))
+    const ending = await clock.finish(executor.execute(effect, signal(), false))
     expect(ending).toEqual({ kind: 'unavailable', reason: 'overloaded: overloaded', tries: 3 })
   })
 
   test('says until when, where the service asked for a long wait', async () => {
     const { clock, executor } = setUp([later('limit', 7_200_000)], { serviceOf })
     const nowMs = clock.nowMs()
-    const ending = await finish(clock, executor.execute(effect, signal(), false))
+    const ending = await clock.finish(executor.execute(effect, signal(), false))
     expect(ending).toMatchObject({ kind: 'unavailable', untilMs: nowMs + 7_200_000 })
     expect(clock.elapsedMs).toBe(0)
   })
@@ -224,7 +211,7 @@ describe('an effect that needs a service', () => {
     const first = executor.execute(effect, signal(), false)
     await new Promise((resolve) => setImmediate(resolve))
     const second = executor.execute({ ...effect, id: 'b:1.0' as EffectId }, signal(), false)
-    await finish(clock, Promise.all([first, second]))
+    await clock.finish(Promise.all([first, second]))
     expect(calls).toEqual([0, 30_750, 30_750])
   })
 
@@ -250,7 +237,7 @@ describe('an effect that needs a service', () => {
     const [, second] = ['a', 'b'].map((agent) =>
       executor.execute({ ...effect, agent: agent as AgentId }, signal(), false),
     )
-    expect(await finish(clock, second as Promise<Ending>)).toMatchObject(ending)
+    expect(await clock.finish(second as Promise<Ending>)).toMatchObject(ending)
     expect(seen).toEqual(tries)
   })
 
@@ -261,8 +248,8 @@ describe('an effect that needs a service', () => {
     const { clock, calls, executor } = setUp([later('limit', ms), done], { serviceOf }, 1)
     const first = executor.execute(effect, signal(), false)
     const second = executor.execute({ ...effect, id: 'b:1.0' as EffectId }, signal(), false)
-    expect(await finish(clock, second)).toMatchObject(ending)
-    await finish(clock, first)
+    expect(await clock.finish(second)).toMatchObject(ending)
+    await clock.finish(first)
     expect(calls).toEqual(times)
   })
 
@@ -273,9 +260,9 @@ describe('an effect that needs a service', () => {
     const end = new AbortController()
     clock.after(500, () => end.abort())
     const second = executor.execute({ ...effect, id: 'b:1.0' as EffectId }, end.signal, false)
-    expect(await finish(clock, second)).toEqual({ kind: 'aborted' })
+    expect(await clock.finish(second)).toEqual({ kind: 'aborted' })
     expect(clock.elapsedMs).toBe(500)
-    await finish(clock, first)
+    await clock.finish(first)
     expect(calls).toEqual([0, 30_750])
   })
 
@@ -284,7 +271,7 @@ describe('an effect that needs a service', () => {
     const answers = [...down, done, ...down, done]
     const { clock, calls, executor } = setUp(answers, { serviceOf, policy: { attemptsMax: 5 } })
     for (let i = 0; i < 2; i += 1) {
-      const ending = await finish(clock, executor.execute(effect, signal(), false))
+      const ending = await clock.finish(executor.execute(effect, signal(), false))
       expect(ending).toMatchObject({ result: done })
     }
     expect(calls).toHaveLength(10)
@@ -295,7 +282,7 @@ describe('an effect that needs a service', () => {
     const all = ['a', 'b', 'c'].map((id) =>
       executor.execute({ ...effect, id: `${id}:1.0` as EffectId }, signal(), false),
     )
-    await finish(clock, Promise.all(all))
+    await clock.finish(Promise.all(all))
     expect(calls).toEqual([0, 0, 10_000])
   })
 
@@ -304,13 +291,13 @@ describe('an effect that needs a service', () => {
       serviceOf,
       policy: { attemptsMax: 5 },
     })
-    await finish(clock, executor.execute(effect, signal(), false))
+    await clock.finish(executor.execute(effect, signal(), false))
     expect(calls).toHaveLength(5)
     const ending: Ending = await executor.execute(effect, signal(), false)
     expect(ending).toEqual({ kind: 'unavailable', reason: 'model is out', tries: 0 })
     expect(calls).toHaveLength(5)
     expect(await executor.probeAll(signal())).toBe(true)
-    await finish(clock, executor.execute(effect, signal(), false))
+    await clock.finish(executor.execute(effect, signal(), false))
     expect(calls).toHaveLength(10)
   })
 })
@@ -326,7 +313,7 @@ describe('a handler that breaks its promises', () => {
     ['a circle', { ok: true, value: circular }],
   ])('by giving %s has failed, and nothing else has', async (_, answer) => {
     const { clock, executor } = setUp([answer as Attempt])
-    const ending = await finish(clock, executor.execute(effect, signal(), false))
+    const ending = await clock.finish(executor.execute(effect, signal(), false))
     expect(ending).toMatchObject(failed('handler_threw'))
   })
 
@@ -343,7 +330,7 @@ describe('a handler that breaks its promises', () => {
     async (ms) => {
       const answers = [later('limit', ms), done]
       const { clock, executor } = setUp(answers)
-      expect(await finish(clock, executor.execute(effect, signal(), false))).toMatchObject({
+      expect(await clock.finish(executor.execute(effect, signal(), false))).toMatchObject({
         result: done,
       })
       expect(clock.elapsedMs).toBeLessThan(1_000)
@@ -352,7 +339,7 @@ describe('a handler that breaks its promises', () => {
 
   test('by asking to wait longer than can be stored is left alone as long as can be', async () => {
     const { clock, executor } = setUp([later('limit', 1e300)], { serviceOf: () => 'model' })
-    const ending = await finish(clock, executor.execute(effect, signal(), false))
+    const ending = await clock.finish(executor.execute(effect, signal(), false))
     expect(ending).toMatchObject({ kind: 'unavailable', untilMs: clock.nowMs() + 1e15 })
   })
 
@@ -381,6 +368,6 @@ describe('probing', () => {
     ['one hangs', () => new Promise(() => {}), false],
   ])('when %s', async (_, probe, healthy) => {
     const { clock, executor } = probing(probe)
-    expect(await finish(clock, executor.probeAll(signal()))).toBe(healthy)
+    expect(await clock.finish(executor.probeAll(signal()))).toBe(healthy)
   })
 })

@@ -17,16 +17,6 @@ const limited = (retryAfterMs: number): Attempt => ({
 })
 const signal = () => new AbortController().signal
 
-/** Lets time pass until the promise settles. */
-async function finish<T>(clock: SimClock, promise: Promise<T>): Promise<T> {
-  let settled = false
-  void promise.finally(() => (settled = true))
-  for (;;) {
-    await new Promise((resolve) => setImmediate(resolve))
-    if (settled || !clock.advance()) return promise
-  }
-}
-
 /** Twenty agents whose service tells the first that asks to wait, and when each asked. */
 function setUpCrowd(waitMs: number) {
   const clock = new SimClock()
@@ -56,7 +46,7 @@ test.each([
     const { clock, calls, executor, ask } = setUpCrowd(waitMs)
     const first = executor.execute(effect, signal(), false)
     await new Promise((resolve) => setImmediate(resolve))
-    await finish(clock, Promise.all([first, ...ask()]))
+    await clock.finish(Promise.all([first, ...ask()]))
     const later = calls.slice(1)
     expect(later).toHaveLength(21)
     expect(Math.min(...later)).toBeGreaterThanOrEqual(waitMs)
@@ -68,18 +58,18 @@ test.each([
 
 test('a service is not asked by all at once when it answers again', async () => {
   const { clock, calls, executor, ask } = setUpCrowd(7_200_000)
-  expect(await finish(clock, executor.execute(effect, signal(), false))).toMatchObject({
+  expect(await clock.finish(executor.execute(effect, signal(), false))).toMatchObject({
     kind: 'unavailable',
   })
   clock.after(7_200_000, () => {})
   clock.advance()
   expect(await executor.probeAll(signal())).toBe(true)
-  await finish(clock, Promise.all(ask()))
+  await clock.finish(Promise.all(ask()))
   const later = calls.slice(1)
   expect(Math.min(...later)).toBeGreaterThanOrEqual(7_200_000)
   expect(new Set(later).size).toBeGreaterThan(15)
   clock.after(1_000, () => {})
   clock.advance()
-  await finish(clock, Promise.all(ask()))
+  await clock.finish(Promise.all(ask()))
   expect(new Set(calls.slice(-20)).size, 'later nobody waits').toBe(1)
 })

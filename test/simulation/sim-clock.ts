@@ -66,4 +66,14 @@ export class SimClock implements Clock {
     next.call()
     return true
   }
+
+  /** Lets time pass until the promise settles, or nobody waits any more. */
+  async finish<T>(promise: Promise<T>): Promise<T> {
+    let settled = false
+    void promise.finally(() => (settled = true))
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (settled || !this.advance()) return promise
+    }
+  }
 }
