@@ -3,7 +3,7 @@ import { type Conversant, type Conversation, measureConversation } from '../conv
 import { CODING_AGENTS } from '../peers/coding-agents.ts'
 import { median } from '../rate.ts'
 import { atLeast, type BenchmarkCase, below, type Effort, type Measurements } from '../report.ts'
-import { peerConversant, slipwayConversant } from '../subjects/turns.ts'
+import { limitConversant, peerConversant, slipwayConversant } from '../subjects/turns.ts'
 
 const GOAL_SHARE_OF_FASTEST = 0.5
 const GOAL_CACHED_PERCENT = 95
@@ -31,11 +31,12 @@ async function measure({ quick }: Effort): Promise<Measurements> {
     if (peers.some((peer) => peer.name === name)) continue
     process.stderr.write(`${name} is not installed (npm ci --prefix test/agents): left out\n`)
   }
-  const taken = await takeTurns([slipway, ...peers], rounds, calls)
+  const limit = limitConversant(version)
+  const taken = await takeTurns([slipway, limit, ...peers], rounds, calls)
   const lean = await measureConversation(leanSlipway, 1, echo)
   const story = await measureConversation(storyteller, storyTurns - 1, readSome)
   return {
-    ...summarise(slipway, peers, taken, { lean, story }),
+    ...summarise({ slipway, limit, peers }, taken, { lean, story }),
     versions: Object.fromEntries(peers.map((peer) => [peer.name, peer.version])),
   }
 }
@@ -68,16 +69,21 @@ async function takeTurns(
   return taken
 }
 
+interface Subjects {
+  readonly slipway: Conversant
+  readonly limit: Conversant
+  readonly peers: readonly Conversant[]
+}
+
 function summarise(
-  slipway: Conversant,
-  peers: readonly Conversant[],
+  { slipway, limit, peers }: Subjects,
   taken: Taken,
   { lean, story }: { readonly lean: Conversation; readonly story: Conversation },
 ): Pick<Measurements, 'rows' | 'goals'> {
   const turnaroundOf = ({ name }: Conversant, round: number) =>
     median(taken.get(name)?.[round]?.turnaroundsMs ?? [])
   const bytesOf = ({ name }: Conversant) => taken.get(name)?.[0]?.firstRequestBytes ?? Number.NaN
-  const rows = [slipway, ...peers].flatMap((conversant) => {
+  const rows = [slipway, limit, ...peers].flatMap((conversant) => {
     const { name: subject } = conversant
     const all = taken.get(subject)?.flatMap(({ turnaroundsMs }) => turnaroundsMs) ?? []
     return [
@@ -100,15 +106,31 @@ function summarise(
   )
   if (peers.length === 0) return { rows, goals: [cached] }
   const roundCount = taken.get(slipway.name)?.length ?? 0
-  const shares = Array.from({ length: roundCount }, (_, round) => {
-    const fastest = Math.min(...peers.map((peer) => turnaroundOf(peer, round)))
-    return turnaroundOf(slipway, round) / fastest
-  })
+  const shareOf = (one: Conversant, others: readonly Conversant[]) =>
+    median(
+      Array.from({ length: roundCount }, (_, round) => {
+        const fastest = Math.min(...others.map((other) => turnaroundOf(other, round)))
+        return turnaroundOf(one, round) / fastest
+      }),
+    )
+  rows.push(
+    { subject, metric: 'times its parts alone', value: shareOf(slipway, [limit]), unit: '' },
+    {
+      subject: limit.name,
+      metric: 'share of the fastest peer',
+      value: shareOf(limit, peers),
+      unit: '',
+    },
+  )
   const smallest = Math.min(...peers.map(bytesOf))
   return {
     rows,
     goals: [
-      below('turnaround, share of the fastest peer', GOAL_SHARE_OF_FASTEST, median(shares)),
+      below(
+        'turnaround, share of the fastest peer',
+        GOAL_SHARE_OF_FASTEST,
+        shareOf(slipway, peers),
+      ),
       below(`${equal}, B`, smallest, lean.firstRequestBytes),
       cached,
     ],

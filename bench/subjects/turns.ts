@@ -20,16 +20,35 @@ export interface SlipwaySettings {
 /** The product, durable and sandboxed as it always is, in a process of its own. */
 export function slipwayConversant({ version, tools = [], opening }: SlipwaySettings): Conversant {
   const worker = bundle(new URL('../workers/turn.ts', import.meta.url))
+  return ownConversant('slipway', version, worker, (turns) => [
+    String(turns),
+    opening,
+    tools.join(),
+  ])
+}
+
+/** The limit: what the product's turn is made of, without the product. */
+export function limitConversant(version: string): Conversant {
+  const worker = bundle(new URL('../workers/turn-limit.ts', import.meta.url))
+  return ownConversant('its parts alone', version, worker, () => [])
+}
+
+function ownConversant(
+  name: string,
+  version: string,
+  worker: string,
+  argsOf: (turns: number) => readonly string[],
+): Conversant {
   return {
-    name: 'slipway',
+    name,
     version,
     shell: { tool: 'shell', input: (line) => ({ command: line }) },
     end: { tool: 'done', input: { summary: 'All of it was run.' } },
     converse: (url, turns) =>
       inFolder('slipway', (folder) => {
-        const args = [url, folder, String(turns), opening, tools.join()]
         const { PATH = '', HOME = '' } = process.env
-        return run({ argv: [process.execPath, worker, ...args], cwd: '.', env: { PATH, HOME } })
+        const argv = [process.execPath, worker, url, folder, ...argsOf(turns)] as const
+        return run({ argv, cwd: '.', env: { PATH, HOME } })
       }),
   }
 }

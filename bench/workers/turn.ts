@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { ledgerKeeper } from '../../src/agents/ledger-keeper.ts'
 import type { Assignment, Mind } from '../../src/agents/thinking/assignment.ts'
 import type { AgentId, EventId, Json, RunId } from '../../src/agents/values.ts'
+import { compileBeforeFirstCall } from '../../src/cli/engine/baseline-code.ts'
 import { openApiBrain } from '../../src/effects/brains/api-brain.ts'
 import { openGit } from '../../src/effects/git/git.ts'
 import { changeRefs } from '../../src/effects/git/refs.ts'
@@ -135,6 +136,8 @@ function start() {
   return { assignment, mind } as unknown as Json
 }
 
+// As an engine does.
+compileBeforeFirstCall()
 const { runtime, journal, close } = await open(join(folder, 'state'))
 await runtime.createRun(OWNER.run, {})
 await runtime.createAgent({ id: LEDGER, run: OWNER.run, role: 'ledger' })

@@ -52,6 +52,38 @@ const SURROUNDINGS = [
   'cat /proc/self/oom_score_adj /proc/self/cgroup; readlink /proc/self/ns/net /proc/self/ns/ipc',
 ]
 
+/** Lines that a shell could understand otherwise when it is told them in another way. */
+const LINES = [
+  'echo "$0 $# $* $IFS"; set; echo $((1 + 1))',
+  'read a; echo "<$a>"; cat',
+  '-n',
+  '+e',
+  '',
+  'no-such-program',
+  'cd /none; echo $?',
+  'cat < /none',
+  'echo $((',
+  'if true; then echo',
+  '} ; echo out',
+  ') ; echo out',
+  "echo 'half",
+  'set -e; false; echo not reached',
+  'set -u; echo $none; echo not reached',
+  'cat <<END\na $HOME\nEND\necho after',
+  'echo a # a comment',
+  'echo a \\\n  b',
+  'trap "echo trapped; exit 5" EXIT; exit 3',
+  'return 4',
+  'exec echo replaced; echo not reached',
+  'f() { echo "f $1"; }; f x; unset -f f; f',
+  '(exit 9)',
+  '! true',
+  'sh -c "kill -TERM \\$\\$"',
+  'sleep 0.01 & wait; echo waited',
+  'false | true; echo $?',
+  'echo one; echo two >&2; exec >&2; echo three',
+]
+
 /** Commands as the plain way and a spare have to run them. */
 const COMMANDS: Readonly<Record<string, Pick<SandboxCommand, 'argv' | 'cwd' | 'stdin'>>> = {
   ...Object.fromEntries(SURROUNDINGS.map((script) => [script, { argv: ['sh', '-c', script] }])),
@@ -93,13 +125,15 @@ const COMMANDS: Readonly<Record<string, Pick<SandboxCommand, 'argv' | 'cwd' | 's
   'the exit code of a missing program': { argv: ['sh', '-c', 'exit 127'] },
   'a signal': { argv: ['sh', '-c', 'kill -TERM $$'] },
   SIGKILL: { argv: ['sh', '-c', 'echo out; echo err >&2; kill -9 $$'] },
+  ...Object.fromEntries(LINES.map((line) => [line, { argv: ['sh', '-c', line] }])),
 }
 
 const seen = ({ how, exitCode, stdout, stderr }: Ended) => ({
   how,
   exitCode,
   stdout: stdout.toString(),
-  stderr: stderr.toString(),
+  // The one word by which a line that fails can tell.
+  stderr: stderr.toString().replaceAll('eval: ', ''),
 })
 
 describe('a command cannot tell a spare from a plain start', () => {

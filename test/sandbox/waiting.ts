@@ -6,7 +6,7 @@ export function findSpare(workspace: string): number | undefined {
   const { dev, ino } = statSync(workspace)
   const pid = readdirSync('/proc').find((name) => {
     try {
-      if (readFileSync(`/proc/${name}/cmdline`, 'latin1') !== '/bin/sh\0') return false
+      if (readFileSync(`/proc/${name}/cmdline`, 'latin1') !== 'sh\0') return false
       // Loaded, and with nothing left to do but to read.
       if (!/\) S /.test(readFileSync(`/proc/${name}/stat`, 'latin1'))) return false
       const folder = statSync(`/proc/${name}/cwd`)

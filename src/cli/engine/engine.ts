@@ -6,6 +6,7 @@ import { loadConfig } from '../config/load-config.ts'
 import { refuseTrackedState } from '../tracked-state.ts'
 import { UsageError } from '../usage-error.ts'
 import { journalSource } from '../view/run-source.ts'
+import { compileBeforeFirstCall } from './baseline-code.ts'
 import { changeBudget } from './budget.ts'
 import { type ConfiguredTeam, openConfiguredTeam } from './configured-team.ts'
 import { type Control, isAddressLeft, serveControl } from './control.ts'
@@ -39,6 +40,7 @@ export async function openEngine(
   environment: NodeJS.ProcessEnv,
   isBackground = false,
 ): Promise<Engine> {
+  compileBeforeFirstCall()
   const loaded = await loadConfig(folder, environment)
   const { repository } = loaded
   if (repository === undefined) throw new UsageError(`${folder} is not in a git repository.`)

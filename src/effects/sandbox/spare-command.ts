@@ -14,7 +14,7 @@ const SCRIPT_CHARS_MAX = 16_384
 
 /** What a spare runs while it waits: a shell that reads its script, and keeps its input apart. */
 export function waitingShell(scriptFile: number): [string, ...string[]] {
-  return ['/bin/sh', '-c', `exec /bin/sh 3<&0 0<&${scriptFile} ${scriptFile}<&-`]
+  return ['/bin/sh', '-c', `exec sh 3<&0 0<&${scriptFile} ${scriptFile}<&-`]
 }
 
 /** A command whose folder is known. */
@@ -104,27 +104,63 @@ class Spare {
 
 /**
  * What a waiting shell is told, in one compound command, which is read to its end before any of it is
- * done. It answers before it becomes the command, and only then: where the folder or the program is
- * not there, the plain way says so as it always does. Undefined for what a shell might change, or
+ * done. It answers before it begins with the command, and only then: where the folder or the program
+ * is not there, the plain way says so as it always does. Undefined for what a shell might change, or
  * where it could not know whether the program will start.
  */
-function scriptOf({ argv, cwd, env, stdin, onOutput, onStdout }: Placed): string | undefined {
-  const [program] = argv
+function scriptOf(command: Placed): string | undefined {
+  const { argv, cwd, env, stdin, onOutput, onStdout } = command
   if (Object.keys(env ?? {}).length > 0) return undefined
   if (stdin instanceof Readable || onOutput || onStdout) return undefined
+  const line = lineOf(argv)
+  const doing = line === undefined ? becoming(argv) : doingItself(line)
+  if (doing === undefined) return undefined
+  const { before, after } = doing
+  const script = [
+    `cd ${quote(cwd)} 2>/dev/null || exit`,
+    ...before,
+    'unset OLDPWD',
+    'echo >&0',
+    'exec 0<&3 3<&-',
+    ...after,
+  ].join('; ')
+  return script.includes('\0') || script.length > SCRIPT_CHARS_MAX ? undefined : `{ ${script}; }\n`
+}
+
+/** What comes before a shell has answered, and what after it. */
+interface Doing {
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+}
+
+/** The line of a command that is a line of shell, and that no shell takes for an option. */
+function lineOf(argv: Placed['argv']): string | undefined {
+  const [program, option, line = ''] = argv
+  const isLine = program === 'sh' && option === '-c' && argv.length === 3
+  return isLine && !/^[-+]/.test(line) ? line : undefined
+}
+
+/**
+ * The waiting shell is one already, and to become another takes it longer than many a line. A line
+ * that fails is told from a plain start by nothing but the word `eval` in some shells' messages.
+ */
+function doingItself(line: string): Doing {
+  return { before: [], after: [`eval ${quote(line)}`, 'exit'] }
+}
+
+/** Undefined for a program that is not looked for in PATH. */
+function becoming(argv: Placed['argv']): Doing | undefined {
+  const [program] = argv
   if (!/^[^-/][^/]*$/.test(program)) return undefined
   // Not `command -v`, which also finds what only a shell has.
   const file = `"$folder"/${quote(program)}`
-  const script = [
-    `cd ${quote(cwd)} 2>/dev/null || exit`,
-    `IFS=:; for folder in $PATH; do [ -f ${file} ] && [ -x ${file} ] && break; done || exit`,
+  return {
+    before: [
+      `IFS=:; for folder in $PATH; do [ -f ${file} ] && [ -x ${file} ] && break; done || exit`,
+    ],
     // What shells add of themselves.
-    'unset OLDPWD SHLVL',
-    'echo >&0',
-    'exec 0<&3 3<&-',
-    `exec ${argv.map(quote).join(' ')}`,
-  ].join('; ')
-  return script.includes('\0') || script.length > SCRIPT_CHARS_MAX ? undefined : `{ ${script}; }\n`
+    after: ['unset SHLVL', `exec ${argv.map(quote).join(' ')}`],
+  }
 }
 
 function quote(word: string): string {
