@@ -62,7 +62,7 @@ test('bench turn --json --quick measures us beside the agents that are installed
   const report = JSON.parse(bench('turn', '--json', '--quick').stdout)
   const peers = Object.keys(report.versions).filter((name) => !['slipway', 'node'].includes(name))
   const subjects = new Set(report.rows.map((row: { subject: string }) => row.subject))
-  expect([...subjects].sort()).toEqual(['slipway', ...peers].sort())
+  expect([...subjects].sort()).toEqual(['slipway', 'its parts alone', ...peers].sort())
   for (const { value } of report.rows) expect(value).toBeGreaterThan(0)
   expect(report.goals).toHaveLength(peers.length === 0 ? 1 : 3)
 }, 120_000)
