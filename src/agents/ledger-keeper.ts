@@ -4,7 +4,9 @@ import {
   type Ledger,
   type LedgerLimits,
   type Reservation,
+  type Reserving,
   reserve,
+  reserveUpTo,
   settle,
 } from '../ledger/ledger.ts'
 import { ledger1 } from '../machines/tables/ledger-1.ts'
@@ -28,6 +30,8 @@ interface ReserveSpending {
   readonly call: string
   readonly story: string | null
   readonly amounts: Amounts
+  /** What it can make do with, where that is less. */
+  readonly least?: Amounts
 }
 
 /** Says what a call did cost. */
@@ -86,19 +90,27 @@ function openBooks({ state }: AgentView, { payload }: AgentEvent): Decision {
 
 function takeReservation(agent: AgentView, event: AgentEvent): Decision {
   const limits = (agent.data.limits as unknown as LedgerLimits | undefined) ?? UNLIMITED
-  const { agent: owner, call, story, amounts } = read<ReserveSpending>(event)
+  const { agent: owner, call, story, amounts, least } = read<ReserveSpending>(event)
   const found = booksFor(agent, owner, story, event)
   // A call whose end nobody told, because its agent was restarted: it may have cost all of it.
   const lost = found.reservations[owner]
   const before = lost === undefined ? found : settle(found, owner, lost.amounts, event.atMs)
-  const asked = reserve(before, limits, owner, { story, amounts, atMs: event.atMs })
+  const reservation = { story, amounts, atMs: event.atMs }
+  const asked =
+    least === undefined
+      ? reserve(before, limits, owner, reservation)
+      : reserveUpTo(before, limits, owner, reservation, least)
   const answer: Message = asked.ok
-    ? { to: owner, type: SPENDING_GRANTED, payload: { call, isLast: asked.isLast } }
+    ? { to: owner, type: SPENDING_GRANTED, payload: leaveFor(call, asked) }
     : { to: owner, type: SPENDING_REFUSED, payload: asJson({ call, exhausted: asked.exhausted }) }
   const after = asked.ok ? asked.ledger : before
   const decision = { set: changes(found, after, owner), send: [answer] }
   const isRunSpent = !asked.ok && asked.exhausted.scope === 'run' && agent.state === 'OPEN'
   return isRunSpent ? { ...decision, move: { event: 'budget_exhausted', to: 'SPENT' } } : decision
+}
+
+function leaveFor(call: string, { isLast, untilMs, amounts }: Reserving & { ok: true }): Json {
+  return asJson({ call, isLast, amounts, ...(untilMs !== undefined && { untilMs }) })
 }
 
 /** Calls of the story that are still under way count as if they had cost all of it. */

@@ -34,6 +34,18 @@ export function subtractAmounts(a: Amounts, b: Amounts): Amounts {
   return combine(a, b, (x, y) => x - y)
 }
 
+/** About half of it, in tokens and money. */
+export function halve(amounts: Amounts): Amounts {
+  const half = (amount: number) => Math.ceil(amount / 2)
+  return {
+    ...amounts,
+    inputTokens: half(amounts.inputTokens),
+    cachedTokens: half(amounts.cachedTokens),
+    outputTokens: half(amounts.outputTokens),
+    microdollars: half(amounts.microdollars),
+  }
+}
+
 /** Whether these are whole numbers that are not negative. */
 export function areSound(amounts: Amounts): boolean {
   return NAMES.every((name) => Number.isSafeInteger(amounts[name]) && amounts[name] >= 0)

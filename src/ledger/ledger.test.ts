@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Amounts, NO_AMOUNTS } from './amounts.ts'
-import { accountOf, type LedgerLimits, openLedger, reserve, settle } from './ledger.ts'
+import { accountOf, type LedgerLimits, openLedger, reserve, reserveUpTo, settle } from './ledger.ts'
 
 const amounts = (given: Partial<Amounts>): Amounts => ({ ...NO_AMOUNTS, ...given })
 const limits = (given: Partial<LedgerLimits>): LedgerLimits => ({
@@ -107,8 +107,62 @@ describe('a reservation', () => {
     expect(Object.keys(made.ledger.reservations)).toEqual(['toString'])
   })
 
-  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d is a bug', (inputTokens) => {
-    expect(() => reserve(openLedger(0), limits({}), 'a', call({ inputTokens }))).toThrow()
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d is refused', (inputTokens) => {
+    const asked = reserve(openLedger(0), limits({}), 'a', call({ inputTokens }))
+    expect(asked).toMatchObject({ ok: false, exhausted: { scope: 'run', what: 'tokens' } })
+  })
+})
+
+test('what was spent is no amount: it may have been all that was set aside', () => {
+  const made = reserve(openLedger(0), limits({}), 'a', call({ inputTokens: 100 }))
+  if (!made.ok) throw new Error('refused')
+  const { run } = settle(made.ledger, 'a', amounts({ inputTokens: 0.5 }), 0)
+  expect([run.spent.inputTokens, run.reserved.inputTokens]).toEqual([100, 0])
+})
+
+describe('a reservation of up to so much', () => {
+  const least = amounts({ inputTokens: 10 })
+  const upTo = (tokensMax: number) =>
+    reserveUpTo(
+      openLedger(0),
+      limits({ run: { tokensMax } }),
+      'a',
+      call({ inputTokens: 800 }),
+      least,
+    )
+
+  test.each([
+    [800, 800],
+    [799, 400],
+    [101, 100],
+    [49, 25],
+    [10, 10],
+  ])('of %d left is of %d', (left, granted) => {
+    const asked = upTo(left)
+    expect(asked).toMatchObject({ ok: true, amounts: { inputTokens: granted } })
+    expect(asked.ok && asked.ledger.run.reserved.inputTokens).toBe(granted)
+    // The next one would again make do with the least.
+    expect(asked).toMatchObject({ isLast: left - granted < 10 })
+  })
+
+  test('of less than the least is refused', () => {
+    expect(upTo(9)).toMatchObject({ ok: false, exhausted: { what: 'tokens', wanted: 10 } })
+  })
+})
+
+describe('the end of its time', () => {
+  const hour = { elapsedMsMax: 3_600 }
+  const at = (bounds: Partial<LedgerLimits>, story: string | null) => {
+    const made = reserve(openLedger(1_000), limits(bounds), 'a', call({}, story, 2_000))
+    return made.ok ? made.untilMs : 'refused'
+  }
+
+  test('is told with a reservation: that of the run or of the story, whichever is first', () => {
+    expect(at({}, 's1')).toBeUndefined()
+    expect(at({ run: hour }, 's1')).toBe(4_600)
+    expect(at({ story: hour }, 's1')).toBe(5_600)
+    expect(at({ run: hour, story: hour }, 's1')).toBe(4_600)
+    expect(at({ story: hour }, null)).toBeUndefined()
   })
 })
 

@@ -1,4 +1,11 @@
-import { type Amounts, addAmounts, areSound, NO_AMOUNTS, subtractAmounts } from './amounts.ts'
+import {
+  type Amounts,
+  addAmounts,
+  areSound,
+  halve,
+  NO_AMOUNTS,
+  subtractAmounts,
+} from './amounts.ts'
 import { type Exhausted, firstExhausted, type Limits } from './limits.ts'
 
 /** What one run or one story has used, and what is set aside for calls that are under way. */
@@ -42,9 +49,49 @@ export function openLedger(startedMs: number): Ledger {
 
 /** What was asked for: its place in the books, or the limit that it would go over. */
 export type Reserving =
-  /** `isLast` where another call like it would go over a limit. */
-  | { readonly ok: true; readonly ledger: Ledger; readonly isLast: boolean }
+  | {
+      readonly ok: true
+      readonly ledger: Ledger
+      /** What was set aside. */
+      readonly amounts: Amounts
+      /** Whether another call like it would go over a limit. */
+      readonly isLast: boolean
+      /** When no more time is left, where that is limited. */
+      readonly untilMs?: number
+    }
   | { readonly ok: false; readonly exhausted: Exhausted }
+
+/** No call has amounts that are not whole numbers: whoever asks for them asks for too much. */
+const UNSOUND: Exhausted = {
+  scope: 'run',
+  what: 'tokens',
+  limit: Number.MAX_SAFE_INTEGER,
+  wanted: Number.MAX_SAFE_INTEGER,
+}
+
+/**
+ * Sets aside as much as there is room for: what was asked for, or half of it, or half of that, and
+ * never less than `least`. For who can make do with less, and is held to what it got.
+ */
+export function reserveUpTo(
+  ledger: Ledger,
+  limits: LedgerLimits,
+  id: string,
+  reservation: Reservation,
+  least: Amounts,
+): Reserving {
+  const { amounts } = reservation
+  const asked = reserve(ledger, limits, id, reservation)
+  const tokens = ({ inputTokens, outputTokens }: Amounts) => inputTokens + outputTokens
+  if (asked.ok) {
+    const next = exhaustedBy(asked.ledger, limits, { ...reservation, amounts: least })
+    return { ...asked, isLast: next !== undefined }
+  }
+  if (tokens(amounts) <= tokens(least)) return asked
+  const half = halve(amounts)
+  const smaller = tokens(half) < tokens(least) ? least : half
+  return reserveUpTo(ledger, limits, id, { ...reservation, amounts: smaller }, least)
+}
 
 /**
  * Sets aside the most that a call can cost, before it is made. The same id again changes nothing,
@@ -57,10 +104,15 @@ export function reserve(
   reservation: Reservation,
 ): Reserving {
   const { story, amounts, atMs } = reservation
-  if (!areSound(amounts)) throw new Error('an amount is a whole number and not negative')
-  if (Object.hasOwn(ledger.reservations, id)) {
-    return { ok: true, ledger, isLast: exhaustedBy(ledger, limits, reservation) !== undefined }
-  }
+  if (!areSound(amounts)) return { ok: false, exhausted: UNSOUND }
+  const granted = (after: Ledger) => ({
+    ok: true as const,
+    ledger: after,
+    amounts,
+    isLast: exhaustedBy(after, limits, reservation) !== undefined,
+    ...deadlineOf(after, limits, story, atMs),
+  })
+  if (Object.hasOwn(ledger.reservations, id)) return granted(ledger)
   const exhausted = exhaustedBy(ledger, limits, reservation)
   if (exhausted !== undefined) return { ok: false, exhausted }
   const change = (account: Account) => ({
@@ -68,8 +120,21 @@ export function reserve(
     reserved: addAmounts(account.reserved, amounts),
   })
   const reservations = { ...ledger.reservations, [id]: reservation }
-  const after = { ...changed(ledger, story, atMs, change), reservations }
-  return { ok: true, ledger: after, isLast: exhaustedBy(after, limits, reservation) !== undefined }
+  return granted({ ...changed(ledger, story, atMs, change), reservations })
+}
+
+/** When the time of the run or of the story is over, whichever is first. */
+function deadlineOf(
+  ledger: Ledger,
+  { run, story: each }: LedgerLimits,
+  story: string | null,
+  atMs: number,
+): { readonly untilMs?: number } {
+  const ofRun = ledger.startedMs + (run.elapsedMsMax ?? Infinity)
+  const startedMs = (story === null ? undefined : accountOf(ledger, story).startedMs) ?? atMs
+  const ofStory = story === null ? Infinity : startedMs + (each.elapsedMsMax ?? Infinity)
+  const untilMs = Math.min(ofRun, ofStory)
+  return Number.isFinite(untilMs) ? { untilMs } : {}
 }
 
 /** The first limit that one more call would go over. */
@@ -90,12 +155,15 @@ function exhaustedBy(
   return ofStory && { scope: 'story', ...ofStory }
 }
 
-/** Books what a call really cost in the place of what was set aside; an unknown id changes nothing. */
-export function settle(ledger: Ledger, id: string, actual: Amounts, nowMs: number): Ledger {
-  if (!areSound(actual)) throw new Error('an amount is a whole number and not negative')
+/**
+ * Books what a call really cost in the place of what was set aside; an unknown id changes nothing.
+ * What is no amount may have been all of it.
+ */
+export function settle(ledger: Ledger, id: string, cost: Amounts, nowMs: number): Ledger {
   const reservation = Object.hasOwn(ledger.reservations, id) ? ledger.reservations[id] : undefined
   if (reservation === undefined) return ledger
   const { story, amounts, atMs } = reservation
+  const actual = areSound(cost) ? cost : amounts
   // A clock may be set back.
   const elapsedMs = Math.max(0, nowMs - atMs)
   const change = ({ spent, reserved, ...account }: Account) => ({

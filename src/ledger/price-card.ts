@@ -6,6 +6,17 @@ export interface PriceCard {
   readonly outputPerMillion: number
 }
 
+/** The most that so many tokens can cost, whatever they are of. */
+export function mostOfSession(
+  card: PriceCard | null,
+  tokens: number,
+  outputTokensMax: number,
+): Amounts {
+  const dearest = card && Math.max(card.inputPerMillion, card.outputPerMillion)
+  const alike = dearest === null ? null : { inputPerMillion: dearest, outputPerMillion: dearest }
+  return mostOf(alike, Math.max(0, tokens - outputTokensMax), outputTokensMax)
+}
+
 /** The most that one call can cost; without a card its price is unknown, which is not nothing. */
 export function mostOf(
   card: PriceCard | null,

@@ -63,11 +63,11 @@ test(`${KILLS} kills while an agent thinks: at most the call in flight is repeat
     const asked = readFileSync(join(world.scratch, 'asked.txt'), 'utf8').trim().split('\n')
     expect([...new Set(asked)]).toHaveLength(TURNS + 2)
     expect(asked.length - (TURNS + 2)).toBeLessThanOrEqual(kills)
-    // Every turn is in the books once, also those that were asked for twice.
-    expect(books.run).toMatchObject({
-      spent: { iterations: TURNS + 2 },
-      reserved: { iterations: 0 },
-    })
+    // Nothing was asked of a model that is not in the books.
+    const { spent, reserved } = books.run
+    expect(spent.iterations).toBeGreaterThanOrEqual(asked.length)
+    expect(spent.iterations).toBeLessThanOrEqual(TURNS + 2 + kills)
+    expect(reserved.iterations).toBe(0)
     console.log(`${kills} kills, ${count.length - wanted.length} calls repeated`)
   } finally {
     await world.close()

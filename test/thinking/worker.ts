@@ -47,7 +47,8 @@ const brain: Brain = {
 
 const world = await openThinkingOn(
   { ...place, workspaces, base, close: () => processes.close() },
-  { brain, limits: { run: { iterationsMax: Number(turns) + 2 } } },
+  // Every turn twice at the most, and room for the last.
+  { brain, limits: { run: { iterationsMax: 2 * Number(turns) + 4 } } },
 )
 writeSync(1, 'ready\n')
 const agent = await world.start('s1', { turnsMax: Number(turns) + 1 })

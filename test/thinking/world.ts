@@ -8,6 +8,7 @@ import { openScriptedBrain } from '../../src/effects/brains/scripted-brain.ts'
 import { openBubblewrap } from '../../src/effects/sandbox/bubblewrap.ts'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
 import { openThinking } from '../../src/effects/thinking/thinking-effects.ts'
+import type { Tool } from '../../src/effects/tools/tool.ts'
 import { openBlobFiles } from '../../src/journal/blob-files.ts'
 import { openSqliteJournal } from '../../src/journal/sqlite/sqlite-journal.ts'
 import type { LedgerLimits } from '../../src/ledger/ledger.ts'
@@ -36,6 +37,7 @@ export interface ThinkingSettings {
   readonly secrets?: readonly string[]
   readonly isolation?: 'bubblewrap' | 'none'
   readonly serviceUp?: () => boolean
+  readonly furtherTools?: readonly Tool[]
 }
 
 /** Agents that think, with everything real but the model. */
@@ -47,6 +49,8 @@ export interface ThinkingWorld {
   /** Waits until an agent is in one of these states, and gives its record. */
   reach(agent: AgentId, ...states: string[]): Promise<{ state: string | null; data: JsonObject }>
   dataOf(agent: AgentId): Promise<JsonObject>
+  /** Ends the process, so to speak: another world may be opened on the same folder. */
+  stop(): Promise<void>
   close(): Promise<void>
 }
 
@@ -76,6 +80,7 @@ export async function openThinkingOn(
     testCommands: [{ argv: ['sh', 'test.sh'], reason: 'configured' }],
     testTimeoutMs: 60_000,
     secrets: settings.secrets ?? [],
+    furtherTools: settings.furtherTools ?? [],
   })
   const journal = await openSqliteJournal(state)
   const limits: LedgerLimits = { run: {}, story: {}, allowUnpriced: false, ...settings.limits }
@@ -99,6 +104,14 @@ export async function openThinkingOn(
     if (agent === undefined) throw new Error(`no agent ${id}`)
     return agent.record
   }
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= runtime
+      .close()
+      .then(() => thinking.close())
+      .then(() => journal.close())
+    return stopped
+  }
   return {
     git,
     runtime,
@@ -113,10 +126,9 @@ export async function openThinkingOn(
     },
     reach: (id, ...states) => waitFor(recordOf, id, states),
     dataOf: async (id) => (await recordOf(id)).data,
+    stop,
     async close() {
-      await runtime.close()
-      await thinking.close()
-      await journal.close()
+      await stop()
       await git.close()
     },
   }

@@ -26,6 +26,8 @@ export type Mind = {
   /** How much a conversation may hold, reply included. */
   readonly contextTokens: number
   readonly outputTokensMax: number
+  /** Of an agent, which asks its model as often as it likes: what is set aside for one turn. */
+  readonly sessionTokensMax?: number
   /** Null where nobody knows what it costs. */
   readonly price: PriceCard | null
   /** The agent that keeps the books of the run. */

@@ -1,12 +1,17 @@
+import type { Amounts } from '../../ledger/amounts.ts'
 import type { Exhausted } from '../../ledger/limits.ts'
 import { SPENDING_GRANTED, SPENDING_REFUSED } from '../ledger-keeper.ts'
 import type { AgentEvent } from '../role.ts'
 
 /** What the ledger says to a call. */
-interface Leave {
+export interface Leave {
   readonly call: string
   /** Whether another call like it would go over a limit. */
   readonly isLast?: boolean
+  /** What was set aside, which may be less than was asked for. */
+  readonly amounts?: Amounts
+  /** When no more time is left, where that is limited. */
+  readonly untilMs?: number
   /** The limit that refuses it. */
   readonly exhausted?: Exhausted
 }

@@ -39,6 +39,10 @@ export type ThinkInput = {
   readonly notes: readonly Note[]
   readonly turn: number
   readonly outputTokensMax: number
+  /** What was set aside for it. */
+  readonly tokensReserved: { readonly input: number; readonly output: number }
+  /** When the time of the run or of the story is over; absent where none is set. */
+  readonly untilMs?: number
   /** Whether the tool that ends the state has to be called now. */
   readonly isLast: boolean
   /** How many tries of this turn broke off after they had cost something. */

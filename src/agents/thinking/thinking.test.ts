@@ -44,6 +44,11 @@ const THOUGHT: Thought = {
 }
 const call = (id: string, isReadOnly: boolean, key = id) => ({ id, name: 't', isReadOnly, key })
 
+interface Told {
+  readonly type: string
+  readonly payload: { readonly amounts: Amounts; readonly least?: Amounts }
+}
+
 /** An agent's thinking, told one event after the other. */
 class Thinker {
   agent: AgentView = {
@@ -104,6 +109,8 @@ class Thinker {
   }
 
   effects = () => this.last.decision.effects ?? []
+  /** What the ledger is told. */
+  sent = () => (this.last.decision.send ?? []) as unknown as readonly Told[]
   input = () => this.effects()[0]?.input as unknown as Record<string, unknown>
 }
 
@@ -285,15 +292,6 @@ describe('what a turn that is given up has cost:', () => {
     expect(paid(thinker, 'CODING', 'auth: 401')).toEqual([most])
   })
 
-  test('all where tries broke off so often that they are no longer settled one by one', () => {
-    const thinker = new Thinker()
-    const failure = { kind: 'network', message: 'cut' }
-    for (let i = 0; i < 3; i += 1) thinker.think({ failure, finish: 'failed', transcript: null })
-    thinker.grant()
-    const most = thinker.last.thinking.reserved
-    expect(paid(thinker, 'ERROR', 'network: cut')).toEqual([most])
-  })
-
   test('nothing before a model is asked, and none is settled that was not set aside', () => {
     const thinker = new Thinker()
     expect(paid(thinker)).toEqual([NO_AMOUNTS])
@@ -301,6 +299,48 @@ describe('what a turn that is given up has cost:', () => {
     expect(paid(thinker)).toEqual([])
     expect(abandonThinking({ ...thinker.agent, data: {} })).toEqual({})
   })
+})
+
+test('a turn that was interrupted has cost all that was set aside, and is asked for again', () => {
+  const thinker = new Thinker()
+  const most = thinker.last.thinking.reserved
+  const failure = { kind: 'interrupted', message: '' }
+  thinker.think({ failure, finish: 'failed', transcript: null, isUsageKnown: false })
+  const [settled, asked] = thinker.sent()
+  expect(settled).toMatchObject({ type: SETTLE_SPENDING, payload: { amounts: most } })
+  expect(asked).toMatchObject({ type: RESERVE_SPENDING })
+  expect(thinker.last.thinking).toMatchObject({ turn: 1, breakages: 0 })
+})
+
+test('a turn that is larger than what was set aside has cost nothing, and more is asked for', () => {
+  const thinker = new Thinker()
+  const failure = { kind: 'larger', message: '' }
+  const contextTokens = 30_000
+  thinker.think({ failure, finish: 'failed', transcript: null, isUsageKnown: false, contextTokens })
+  const [settled, asked] = thinker.sent()
+  expect(settled).toMatchObject({ type: SETTLE_SPENDING, payload: { amounts: NO_AMOUNTS } })
+  expect(asked?.payload.amounts.inputTokens).toBeGreaterThan(contextTokens * 1.5)
+})
+
+test('an agent has a whole session set aside, makes do with less, and is held to what it got', () => {
+  const thinker = new Thinker(ASSIGNMENT, { ...MIND, sessionTokensMax: 1_000_000 })
+  const [asked] = thinker.sent()
+  const { amounts = NO_AMOUNTS, least = NO_AMOUNTS } = asked?.payload ?? {}
+  expect(amounts.inputTokens + amounts.outputTokens).toBe(1_000_000)
+  // Any of them may be of the dearest kind.
+  expect(amounts.microdollars).toBe(2_000_000)
+  expect(least.inputTokens).toBeGreaterThan(0)
+  expect(least.inputTokens).toBeLessThan(50_000)
+  const granted = { ...amounts, inputTokens: 99_000 }
+  thinker.tell(SPENDING_GRANTED, { call: thinker.last.thinking.call, amounts: granted } as Json)
+  expect(thinker.input()).toMatchObject({ tokensReserved: { input: 99_000, output: 1_000 } })
+  expect(thinker.last.thinking.reserved).toEqual(granted)
+})
+
+test('a turn knows when its time is over', () => {
+  const thinker = new Thinker()
+  thinker.tell(SPENDING_GRANTED, { call: thinker.last.thinking.call, untilMs: 5_000 })
+  expect(thinker.input()).toMatchObject({ untilMs: 5_000 })
 })
 
 test('leave for a call that was given up is none for the next', () => {

@@ -1,6 +1,5 @@
-import type { Amounts } from '../../ledger/amounts.ts'
+import { type Amounts, NO_AMOUNTS } from '../../ledger/amounts.ts'
 import type { Exhausted } from '../../ledger/limits.ts'
-import { mostOf } from '../../ledger/price-card.ts'
 import { RESERVE_SPENDING, SETTLE_SPENDING } from '../ledger-keeper.ts'
 import {
   type AgentEvent,
@@ -13,7 +12,7 @@ import {
 } from '../role.ts'
 import type { BlobRef, EffectId, Json, JsonObject } from '../values.ts'
 import type { Assignment, Mind } from './assignment.ts'
-import { leaveOf } from './leave.ts'
+import { type Leave, leaveOf } from './leave.ts'
 import type {
   Note,
   ThinkInput,
@@ -25,7 +24,7 @@ import type {
 } from './outcomes.ts'
 import { isRepetitive, type Repetition, remember } from './repetition.ts'
 import { nextBatch } from './tool-batch.ts'
-import { spentOn, spentOnAbandoned } from './turn-cost.ts'
+import { mostOfTurn, spentOn, spentOnAbandoned } from './turn-cost.ts'
 
 /**
  * Thinking as an agent stores it: a turn, its tool calls, the next turn, until a tool ends the
@@ -143,7 +142,7 @@ export function continueThinking(agent: AgentView, event: AgentEvent): ThinkingS
   if (thinking.awaits === 'ledger') {
     const leave = leaveOf(event)
     if (leave?.call !== thinking.call) return undefined
-    if (leave.exhausted === undefined) return think(thinker, thinking, leave.isLast ?? false)
+    if (leave.exhausted === undefined) return think(thinker, thinking, leave)
     return { ...rest(thinking), kind: 'spent', what: leave.exhausted }
   }
   const finished = finishedEffect(event)
@@ -159,8 +158,8 @@ export function continueThinking(agent: AgentView, event: AgentEvent): ThinkingS
 export function abandonThinking(agent: AgentView): Decision {
   if (agent.data.thinking === undefined) return {}
   const { thinking, ground } = thinkingOf(agent)
-  const { awaits, reserved, breakages } = thinking
-  const cost = reserved && spentOnAbandoned(agent, awaits, breakages, reserved)
+  const { awaits, reserved } = thinking
+  const cost = reserved && spentOnAbandoned(agent, awaits, reserved)
   const send = cost === null ? [] : [settling({ ...agent, ...ground }, cost)]
   const cancel = awaits === null || awaits === 'ledger' ? [] : [awaits]
   return { set: stored(rest(thinking).thinking), send, cancel }
@@ -171,12 +170,13 @@ function thinkingOf({ data }: AgentView): { thinking: Thinking; ground: Thinking
   return { thinking, ground }
 }
 
-function think(thinker: Thinker, before: Thinking, isLastGranted: boolean): ThinkingStep {
+function think(thinker: Thinker, before: Thinking, leave: Leave): ThinkingStep {
   const { turn, transcript, notes, purpose } = before
   const { assignment, mind } = thinker
   const { task, withheld, state, story, workspace, variables, turnsMax } = assignment
   const { isToldOfRefusal } = assignment
-  const isLast = purpose === 'turn' && (turn >= turnsMax || isLastGranted)
+  const isLast = purpose === 'turn' && (turn >= turnsMax || leave.isLast === true)
+  const reserved = leave.amounts ?? before.reserved ?? NO_AMOUNTS
   const input = {
     brain: mind.brain,
     task,
@@ -190,11 +190,13 @@ function think(thinker: Thinker, before: Thinking, isLastGranted: boolean): Thin
     notes: isLast && turnsMax > 1 ? [...notes, { name: 'last_turn' as const }] : notes,
     turn,
     outputTokensMax: mind.outputTokensMax,
+    tokensReserved: { input: reserved.inputTokens, output: reserved.outputTokens },
+    ...(leave.untilMs !== undefined && { untilMs: leave.untilMs }),
     isLast,
     breakages: before.breakages,
     purpose,
   } satisfies ThinkInput
-  const thinking = { ...before, isLast, awaits: effectIdOf(thinker, 0) }
+  const thinking = { ...before, isLast, reserved, awaits: effectIdOf(thinker, 0) }
   return going(thinking, { effects: [{ kind: 'think', input: input as unknown as Json }] })
 }
 
@@ -205,8 +207,14 @@ function takeThought(thinker: Thinker, before: Thinking, { result }: FinishedEff
     return failed(before, result.error.code, result.error.message, send)
   }
   const thought = result.value as unknown as Thought
+  // Nothing was asked of anybody.
+  if (thought.failure?.kind === 'larger') {
+    const thinking = { ...before, tokens: thought.contextTokens }
+    return askLedger(thinker, thinking, [settling(thinker, NO_AMOUNTS)])
+  }
   const send = [settling(thinker, spentOn(thought, before.reserved))]
   const thinking = { ...before, reserved: null }
+  if (thought.failure?.kind === 'interrupted') return askLedger(thinker, thinking, send)
   if (thinking.purpose === 'summary') return takeSummary(thinker, thinking, thought, send)
   if (thought.failure !== null) return takeFailure(thinker, thinking, thought.failure, send)
   return takeReply(thinker, thinking, thought, send)
@@ -335,9 +343,10 @@ function askLedger(thinker: Thinker, before: Thinking, send: readonly Message[])
   const { id: agent, mind, assignment } = thinker
   const bytes = Math.max(before.transcript?.bytes ?? 0, before.tokens * BYTES_PER_TOKEN)
   const inputTokens = OPENING_TOKENS + Math.ceil(bytes / BYTES_PER_TOKEN_MIN)
-  const amounts = mostOf(mind.price, inputTokens, mind.outputTokensMax)
+  const { amounts, least } = mostOfTurn(mind, inputTokens)
   const call = effectIdOf(thinker, 0)
-  const payload = { agent, call, story: assignment.story, amounts: { ...amounts } }
+  const asked = { amounts: { ...amounts }, ...(least && { least: { ...least } }) }
+  const payload = { agent, call, story: assignment.story, ...asked }
   const thinking: Thinking = { ...before, awaits: 'ledger', call, reserved: amounts }
   const asking = { to: mind.ledger, type: RESERVE_SPENDING, payload }
   return going(thinking, { send: [...send, asking] })

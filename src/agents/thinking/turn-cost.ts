@@ -1,7 +1,21 @@
 import { type Amounts, NO_AMOUNTS } from '../../ledger/amounts.ts'
+import { mostOf, mostOfSession } from '../../ledger/price-card.ts'
 import { FAILURE, SUSPEND } from '../../machines/suspend.ts'
 import { type AgentView, OUTAGE, type Outage } from '../role.ts'
-import { BREAKAGES_MAX, type Thought } from './outcomes.ts'
+import type { Mind } from './assignment.ts'
+import type { Thought } from './outcomes.ts'
+
+/** What is set aside for a turn before it begins, and with how much less one can make do. */
+export function mostOfTurn(
+  { price, outputTokensMax, sessionTokensMax }: Mind,
+  inputTokens: number,
+): { readonly amounts: Amounts; readonly least?: Amounts } {
+  if (sessionTokensMax === undefined)
+    return { amounts: mostOf(price, inputTokens, outputTokensMax) }
+  const most = (tokens: number) => mostOfSession(price, tokens, outputTokensMax)
+  const least = inputTokens + outputTokensMax
+  return { amounts: most(Math.max(sessionTokensMax, least)), least: most(least) }
+}
 
 /** What a turn did cost. Where nobody knows, it may have been all that was set aside. */
 export function spentOn(
@@ -31,14 +45,12 @@ const SILENCES: readonly string[] = ['timeout', 'stalled']
 export function spentOnAbandoned(
   { state, data }: AgentView,
   awaits: string | null,
-  breakages: number,
   most: Amounts,
 ): Amounts {
   if (awaits === 'ledger') return NO_AMOUNTS
   const outage = data[OUTAGE] as unknown as Outage | null | undefined
   const isOut = (state === SUSPEND || state === FAILURE) && outage != null
-  // From then on tries that broke off are not settled one by one.
-  if (!isOut || breakages >= BREAKAGES_MAX) return most
+  if (!isOut) return most
   const [code = ''] = outage.reason.split(': ')
   return SILENCES.includes(code) ? most : NO_AMOUNTS
 }

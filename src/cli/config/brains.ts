@@ -38,6 +38,8 @@ const CONTEXT_TOKENS = 128_000
 const CONTEXT_TOKENS_MAX = 200_000
 const OLLAMA_CONTEXT_TOKENS_MAX = 32_768
 const OUTPUT_TOKENS_MAX = 16_000
+/** What an agent may use in one turn, which is a whole state of a story to it. */
+const SESSION_TOKENS_MAX = 4_000_000
 
 const WAYS_OUT = [
   'No model is configured.',
@@ -80,7 +82,8 @@ export async function resolveBrains(
 /** What an agent is told about a brain, under the name that the brain is opened with. */
 export async function toMind(plan: BrainPlan, brain: string, ledger: AgentId): Promise<Mind> {
   const { contextTokens, outputTokensMax } = plan
-  return { brain, contextTokens, outputTokensMax, price: await priceCard(plan), ledger }
+  const session = plan.kind === 'agent' && { sessionTokensMax: SESSION_TOKENS_MAX }
+  return { brain, contextTokens, outputTokensMax, ...session, price: await priceCard(plan), ledger }
 }
 
 async function priceCard(plan: BrainPlan): Promise<Mind['price']> {

@@ -10,7 +10,12 @@ export interface Reply {
   readonly failure: BrainFailure | null
   readonly model: string
   readonly opaque: unknown
+  /** Whether anything was said, be it a thought. */
+  readonly hasBegun: boolean
 }
+
+/** Events that are paid for. */
+const SAYING: readonly BrainEvent['type'][] = ['text', 'reasoning', 'tool_call']
 
 /** Lets a brain think for one turn, and puts together what it said. */
 export async function collectReply(
@@ -22,15 +27,17 @@ export async function collectReply(
   const texts: string[] = []
   const calls: ToolCall[] = []
   let usage: Usage | null = null
+  let hasBegun = false
   let end: Extract<BrainEvent, { type: 'finished' | 'failed' }> | undefined
   for await (const event of brain.think(turn, signal)) {
     onEvent?.(event)
+    hasBegun ||= SAYING.includes(event.type)
     if (event.type === 'text') texts.push(event.text)
     else if (event.type === 'tool_call') calls.push(event.call)
     else if (event.type === 'usage') usage = event.usage
     else if (event.type !== 'reasoning') end = event
   }
-  const said = { text: texts.join(''), usage }
+  const said = { text: texts.join(''), usage, hasBegun }
   if (end?.type === 'finished') {
     const { reason, model, opaque } = end
     return { ...said, calls, finish: reason, failure: null, model, opaque }

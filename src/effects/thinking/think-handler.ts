@@ -1,6 +1,5 @@
 import {
   BREAKAGES_MAX,
-  type Note,
   type ThinkInput,
   type Thought,
   type Transcript,
@@ -23,14 +22,14 @@ import type {
 } from '../brains/brain.ts'
 import { FAILURE_POLICY } from '../brains/failure-policy.ts'
 import { redact } from '../guards/redaction.ts'
-import type { Tool } from '../tools/tool.ts'
-import { definitionOf } from '../tools/tool-calls.ts'
-import { type Toolbox, toolboxOf } from '../tools/toolbox.ts'
+import type { Toolbox } from '../tools/toolbox.ts'
 import type { Owner } from '../workspace/place.ts'
-import { type CompactionWords, summedUp, toBeSummed } from './compaction.ts'
+import { summedUp } from './compaction.ts'
+import { type Prepared, prepareTurn, type TurnParts } from './prepare-turn.ts'
 import { callKey, collectReply, type Reply } from './reply.ts'
 import { asSpokenEnding } from './spoken-ending.ts'
-import type { Conversation, Transcripts } from './transcript.ts'
+import { setDeadline } from './turn-deadline.ts'
+import { contextTokensOf, hasCost, NO_USAGE, sizeOf, tokensOf, usageOf } from './turn-usage.ts'
 
 /** A brain under the name by which agents ask for it. */
 export interface NamedBrain {
@@ -44,25 +43,10 @@ export interface NamedBrain {
 }
 
 /** What the handler is given. */
-export interface ThinkParts {
+export interface ThinkParts extends TurnParts {
   readonly brains: Readonly<Record<string, NamedBrain>>
-  readonly transcripts: Transcripts
-  /** Tools of the user's own servers. */
-  readonly furtherTools: readonly Tool[]
-  /** What a task begins with: the system prompt and the first message. */
-  openingOf(
-    task: string,
-    variables: Readonly<Record<string, string>>,
-    folder: string | undefined,
-  ): Promise<{ readonly system: string; readonly text: string }>
-  /** The words of the loop itself. */
-  wordsOf(note: Note, endsWith: readonly string[]): string
-  readonly compaction: CompactionWords
-  findFolder(owner: Owner): string | undefined
   /** Stores a workspace as it is. Never rejects: what cannot be stored is noticed by who needs it. */
   checkpoint(owner: Owner): Promise<void>
-  /** Values that no model may see and nobody may store. */
-  readonly secrets: readonly string[]
   readonly attemptsMax: number
   /** Told what a brain says as it says it, for those who watch. */
   readonly onEvent?: (effect: string, event: BrainEvent) => void
@@ -76,64 +60,125 @@ const TIMEOUT_MS = 10_800_000
 
 const SAID_CHARS_MAX = 500
 const CALLS_MAX = 64
-const BYTES_PER_TOKEN = 3
 
 /** Carries out `think`: one turn of one brain. Its reply is kept before anybody acts on it. */
 export function thinkHandler(parts: ThinkParts): EffectHandler {
   /** How often each effect was tried by this process. */
   const tries = new Map<string, number>()
-  /** What tries cost that came to nothing. */
-  const lost = new Map<string, Usage>()
+  /** Effects of which a try has cost something, and was given up. */
+  const owing = new Set<string>()
   return {
     policy: { timeoutMs: TIMEOUT_MS, attemptsMax: parts.attemptsMax, outputBytesMax: 65_536 },
     serviceOf: ({ input }) => parts.brains[(input as unknown as ThinkInput).brain]?.service,
+    /** What another process had begun may have cost all that was set aside; it is not asked again. */
+    async recognise({ id, input }) {
+      if (tries.has(id)) return undefined
+      return unanswered(input as unknown as ThinkInput, 'interrupted')
+    },
     async run({ id, input }, context) {
       const request = input as unknown as ThinkInput
       const named = parts.brains[request.brain]
       if (named === undefined) return failed('no_brain', `no brain ${request.brain}`, 'never')
       const attempt = (tries.get(id) ?? 0) + 1
       tries.set(id, attempt)
-      const prepared = await prepare(parts, request, context)
+      if (owing.delete(id)) return unanswered(request, 'interrupted')
+      // What breaks off again and again is an outage, and each try of it is paid for by itself.
+      if (attempt === 1 && request.breakages >= BREAKAGES_MAX) {
+        return failed('network', `${request.breakages} replies broke off`, 'restored')
+      }
+      const prepared = await prepareTurn(parts, request, context)
+      const size = request.transcript === null ? sizeOf(prepared.turn) : undefined
+      if (size !== undefined && size.most > request.tokensReserved.input && !named.isAgent) {
+        return unanswered(request, 'larger', size.about)
+      }
       const begun = begin(parts, prepared, request, context)
       // Awaited after the turn; a rejection before that is nobody's yet.
       begun.catch(() => {})
-      const turn = { ...prepared.turn, attempt }
-      const work = workOf(parts, prepared.toolbox, request)
-      // An agent with hands works from its first event on.
-      if (named.isAgent) await work.store()
-      const onEvent = parts.onEvent && ((event: BrainEvent) => parts.onEvent?.(id, event))
-      // What the last turn did is stored while the next one is thought, and not before it is asked for.
-      const soon = setTimeout(() => work.store(), STORE_AFTER_MS)
-      const said = await collectReply(named.brain, turn, context.signal, onEvent)
-      clearTimeout(soon)
-      await work.store()
-      if (named.isAgent) await workOf(parts, prepared.toolbox, request).store()
-      const reply = checked(completed(said, prepared, request))
-      const usage = usageOf(turn, reply)
-      const spent = addUsage(usage, lost.get(id))
+      const { turn, reply, isLate } = await hear(parts, named, prepared, {
+        id,
+        request,
+        attempt,
+        context,
+      })
+      const usage = usageOf(reply)
       // What has cost something is paid for, and asked for again, before it is tried again.
-      const isPaidAgain = tokenCount(usage) > 0 && request.breakages < BREAKAGES_MAX
-      const again = isPaidAgain
-        ? abortOf(reply.failure)
-        : retryOf(reply.failure, request, parts.secrets)
+      const isOver = hasCost(usage) || isLate
+      const again = isOver ? abortOf(reply.failure) : retryOf(reply.failure, request, parts.secrets)
       if (again !== undefined) {
-        lost.set(id, spent)
+        if (hasCost(usage)) owing.add(id)
         return again
       }
       tries.delete(id)
-      lost.delete(id)
       const transcript = await keep(parts, prepared, request, reply, await begun, context)
       const value: Thought = {
         ...describe(prepared.toolbox, reply, parts.secrets),
         transcript,
-        contextTokens: (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0),
-        tokens: tokensOf(spent),
-        isUsageKnown: reply.usage !== null || named.isAgent === undefined,
-        microdollars: await named.priceOf(spent),
+        contextTokens: contextTokensOf(turn, reply, usage),
+        tokens: tokensOf(usage ?? NO_USAGE),
+        isUsageKnown: usage !== null,
+        microdollars: usage && (await named.priceOf(usage)),
       }
       return { ok: true, value: value as unknown as Json }
     },
   }
+}
+
+interface Try {
+  readonly id: string
+  readonly request: ThinkInput
+  readonly attempt: number
+  readonly context: EffectContext
+}
+
+/** Lets the brain think, and stores meanwhile what was done in the workspace before. */
+async function hear(
+  parts: ThinkParts,
+  { brain, isAgent }: NamedBrain,
+  prepared: Prepared,
+  { id, request, attempt, context }: Try,
+): Promise<{ readonly turn: Turn; readonly reply: Reply; readonly isLate: boolean }> {
+  const { input, output } = request.tokensReserved
+  const turn = { ...prepared.turn, attempt, ...(isAgent && { tokensMax: input + output }) }
+  const work = workOf(parts, prepared.toolbox, request)
+  // An agent with hands works from its first event on.
+  if (isAgent) await work.store()
+  const onEvent = parts.onEvent && ((event: BrainEvent) => parts.onEvent?.(id, event))
+  // What the last turn did is stored while the next one is thought, and not before it is asked for.
+  const soon = setTimeout(() => work.store(), STORE_AFTER_MS)
+  const deadline = setDeadline(context.signal, request.untilMs)
+  const heard = await collectReply(brain, turn, deadline.signal, onEvent)
+  deadline.clear()
+  clearTimeout(soon)
+  await work.store()
+  if (isAgent) await workOf(parts, prepared.toolbox, request).store()
+  const late = heard.failure === null ? undefined : deadline.failure
+  const said = late === undefined ? heard : { ...heard, failure: late }
+  const reply = checked(completed(said, prepared, request))
+  return { turn, reply, isLate: late !== undefined }
+}
+
+/**
+ * The outcome of a turn that has no reply, and has to be paid for again before it is asked for: it
+ * was interrupted, and nobody knows what it has cost; or it is larger than what was set aside.
+ */
+function unanswered(
+  { transcript, brain }: ThinkInput,
+  kind: 'interrupted' | 'larger',
+  contextTokens = 0,
+): Attempt {
+  const value: Thought = {
+    transcript,
+    calls: [],
+    finish: 'failed',
+    failure: { kind, message: '' },
+    contextTokens,
+    tokens: tokensOf(NO_USAGE),
+    isUsageKnown: false,
+    microdollars: null,
+    model: brain,
+    said: '',
+  }
+  return { ok: true, value: value as unknown as Json }
 }
 
 /** What was done in the workspace so far; however often it is stored, it is stored once. */
@@ -154,10 +199,6 @@ function workOf(
 
 const CALL_ID_CHARS_MAX = 200
 
-function tokenCount({ inputTokens, outputTokens }: Usage): number {
-  return (inputTokens ?? 0) + (outputTokens ?? 0)
-}
-
 /** A reply whose calls have ids that no row can hold is none. */
 function checked(reply: Reply): Reply {
   if (reply.calls.every(({ id }) => id.length <= CALL_ID_CHARS_MAX)) return reply
@@ -177,72 +218,6 @@ function asSummary(reply: Reply): Reply {
   if (reply.failure !== null || reply.text.trim() !== '') return { ...reply, calls: [] }
   const failure = { kind: 'invalid_output', message: 'the summary is empty' } as const
   return { ...reply, calls: [], finish: 'failed', failure }
-}
-
-interface Prepared {
-  readonly turn: Turn
-  readonly toolbox: Toolbox
-  readonly conversation: Conversation
-  /** What the model is told in this turn besides what was there before. */
-  readonly told: readonly Message[]
-}
-
-async function prepare(
-  parts: ThinkParts,
-  request: ThinkInput,
-  { blobs }: EffectContext,
-): Promise<Prepared> {
-  const { task, state, story, workspace, transcript, notes, turn: number, purpose } = request
-  const toolbox = toolboxOf(task, { further: parts.furtherTools, withheld: request.withheld })
-  const folder = workspace === null ? undefined : parts.findFolder(workspace)
-  const conversation =
-    transcript === null
-      ? await open(parts, request, toolbox, folder, blobs)
-      : await parts.transcripts.read(blobs, transcript)
-  const words = notes.map((note) => parts.wordsOf(note, toolbox.endsWith))
-  const told: Message[] =
-    words.length === 0 || purpose === 'summary'
-      ? []
-      : [{ role: 'user', text: redact(words.join('\n\n'), parts.secrets) }]
-  const isSummary = purpose === 'summary'
-  const turn: Turn = {
-    role: task.slice(0, task.indexOf('/')),
-    task,
-    state,
-    story,
-    number,
-    system: conversation.system,
-    messages: isSummary
-      ? toBeSummed(conversation, parts.compaction)
-      : [...conversation.messages, ...told],
-    tools: conversation.tools,
-    endsWith: isSummary ? [] : toolbox.endsWith,
-    outputTokensMax: request.outputTokensMax,
-    ...(request.isLast && { forcedTool: toolbox.endsWith[0] }),
-    ...(isSummary && { isToolless: true as const }),
-    ...(folder !== undefined && { workspace: { folder, access: toolbox.access } }),
-  }
-  return { turn, toolbox, conversation, told }
-}
-
-async function open(
-  { openingOf, secrets }: ThinkParts,
-  { task, variables }: ThinkInput,
-  { tools }: Toolbox,
-  folder: string | undefined,
-  blobs: EffectContext['blobs'],
-): Promise<Conversation> {
-  const values: Record<string, string> = {}
-  for (const [name, value] of Object.entries(variables)) {
-    values[name] =
-      typeof value === 'string' ? value : Buffer.from(await blobs.get(value)).toString()
-  }
-  const { system, text } = await openingOf(task, values, folder)
-  return {
-    system: redact(system, secrets),
-    tools: tools.map(definitionOf),
-    messages: [{ role: 'user', text: redact(text, secrets) }],
-  }
 }
 
 /** A turn that was given up is nobody's; anything else is for the agent to know. */
@@ -341,35 +316,6 @@ function describe({ tools }: Toolbox, reply: Reply, secrets: readonly string[]) 
     },
     model,
     said: redact(text, secrets).slice(0, SAID_CHARS_MAX),
-  }
-}
-
-function tokensOf({ inputTokens, cachedTokens, outputTokens }: Usage): Thought['tokens'] {
-  return { input: inputTokens ?? 0, cached: cachedTokens ?? 0, output: outputTokens ?? 0 }
-}
-
-/** What a turn used, as its provider says, or as its length suggests where that says nothing. */
-function usageOf(turn: Turn, { usage, text, calls, failure }: Reply): Usage {
-  const estimate = (value: unknown) =>
-    Math.ceil(Buffer.byteLength(JSON.stringify(value)) / BYTES_PER_TOKEN)
-  // A turn that said nothing before it failed has cost nothing that anybody knows of.
-  const isUnknown = usage === null && failure !== null && text === ''
-  return {
-    inputTokens:
-      usage?.inputTokens ?? (isUnknown ? 0 : estimate([turn.system, turn.tools, turn.messages])),
-    cachedTokens: usage?.cachedTokens ?? 0,
-    cacheWriteTokens: usage?.cacheWriteTokens ?? 0,
-    outputTokens: usage?.outputTokens ?? (isUnknown ? 0 : estimate([text, calls])),
-  }
-}
-
-function addUsage(a: Usage, b: Usage | undefined): Usage {
-  const sum = (key: keyof Usage) => (a[key] ?? 0) + (b?.[key] ?? 0)
-  return {
-    inputTokens: sum('inputTokens'),
-    cachedTokens: sum('cachedTokens'),
-    cacheWriteTokens: sum('cacheWriteTokens'),
-    outputTokens: sum('outputTokens'),
   }
 }
 
