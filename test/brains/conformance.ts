@@ -10,8 +10,8 @@ export type Play =
   /** Begins to answer, and never ends. */
   | { readonly hangs: true }
 
-/** What only some can do: hang, or deliver an input that is no JSON. */
-type Feat = 'hang' | 'bad_input'
+/** What only some can do: hang, deliver an input that is no JSON, or be told a count that is none. */
+type Feat = 'hang' | 'bad_input' | 'bad_count'
 
 /** A kind of brain, for the suite that every kind has to pass. */
 export interface BrainSubject {
@@ -88,6 +88,17 @@ function describeReplies(subject: BrainSubject): void {
     const [told] = only(await thinkThrough(brain), 'usage')
     expect(told?.usage.outputTokens).toBe(17)
     expect(told?.usage.inputTokens).toBeGreaterThan(0)
+  })
+
+  const isCounted = lacks(subject, 'bad_count')
+  test.skipIf(isCounted)('a cost that no turn can have is not told', async () => {
+    const parts = [{ type: 'text', text: 'Yes.' }] as const
+    for (const outputTokens of [2 ** 53, 2 ** 64, 1.5, -1]) {
+      const events = await thinkThrough(await subject.open({ reply: { parts, outputTokens } }))
+      const [told] = only(events, 'usage')
+      expect(told?.usage.outputTokens).toBeNull()
+      expect(events.at(-1)).toMatchObject({ type: 'finished' })
+    }
   })
 }
 

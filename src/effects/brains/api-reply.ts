@@ -8,6 +8,7 @@ import type {
 import type { ApiProvider } from './api-model.ts'
 import type { BrainEvent, BrainFailure, ToolCall, Usage } from './brain.ts'
 import type { ReplyShape, ShapePart } from './reply-shape.ts'
+import { readTokens } from './token-count.ts'
 
 /** More than any model writes in a turn; it bounds what a turn costs in memory. */
 const CONTENT_CHARS_MAX = 4_194_304
@@ -219,10 +220,10 @@ function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV3Usage, by: A
   // That library says 0 where the server says nothing.
   const said = by === 'openai-compatible' ? cachedIn(raw) : inputTokens.cacheRead
   return {
-    inputTokens: tokens(inputTokens.total),
-    cachedTokens: tokens(said),
-    cacheWriteTokens: tokens(inputTokens.cacheWrite),
-    outputTokens: tokens(outputTokens.total),
+    inputTokens: readTokens(inputTokens.total),
+    cachedTokens: readTokens(said),
+    cacheWriteTokens: readTokens(inputTokens.cacheWrite),
+    outputTokens: readTokens(outputTokens.total),
   }
 }
 
@@ -234,14 +235,15 @@ function cachedIn(raw: unknown): unknown {
 
 /** What Anthropic says as a reply begins; it holds when the reply is cut. */
 function toStartUsage(usage: Readonly<Record<string, unknown>>): Usage {
-  const cachedTokens = tokens(usage.cache_read_input_tokens)
-  const cacheWriteTokens = tokens(usage.cache_creation_input_tokens)
-  const freshTokens = tokens(usage.input_tokens)
+  const cachedTokens = readTokens(usage.cache_read_input_tokens)
+  const cacheWriteTokens = readTokens(usage.cache_creation_input_tokens)
+  const freshTokens = readTokens(usage.input_tokens)
   const inputTokens =
     freshTokens === null ? null : freshTokens + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0)
-  return { inputTokens, cachedTokens, cacheWriteTokens, outputTokens: tokens(usage.output_tokens) }
-}
-
-function tokens(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
+  return {
+    inputTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    outputTokens: readTokens(usage.output_tokens),
+  }
 }

@@ -3,10 +3,11 @@ import { z } from 'zod'
 import { redact } from '../guards/redaction.ts'
 import type { BrainEvent, FailureKind, Turn } from './brain.ts'
 import { FAILURE_POLICY } from './failure-policy.ts'
+import { readTokens } from './token-count.ts'
 
 const FAILURE_KINDS = Object.keys(FAILURE_POLICY) as [FailureKind, ...FailureKind[]]
 
-const tokens = z.number().nullable()
+const tokens = z.number().nullable().transform(readTokens)
 
 const EVENT = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),

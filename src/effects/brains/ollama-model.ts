@@ -5,6 +5,7 @@ import type {
 } from '@ai-sdk/provider'
 import { z } from 'zod'
 import type { ApiModel } from './api-model.ts'
+import { readTokens } from './token-count.ts'
 
 export interface OllamaOptions {
   readonly model: string
@@ -29,6 +30,12 @@ class OllamaError extends Error {
   }
 }
 
+/** One that is none makes no line unreadable. */
+const count = z
+  .unknown()
+  .optional()
+  .transform((value) => readTokens(value) ?? undefined)
+
 const LINE = z.object({
   model: z.string().optional(),
   error: z.string().optional(),
@@ -48,8 +55,8 @@ const LINE = z.object({
     .nullish(),
   done: z.boolean().optional(),
   done_reason: z.string().nullish(),
-  prompt_eval_count: z.number().optional(),
-  eval_count: z.number().optional(),
+  prompt_eval_count: count,
+  eval_count: count,
 })
 
 type Line = z.infer<typeof LINE>

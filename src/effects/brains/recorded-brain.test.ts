@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Brain, BrainEvent, Message, Turn } from './brain.ts'
-import { readCassette, type Take } from './cassette.ts'
+import { readCassette, type Take, writeTake } from './cassette.ts'
 import { openPlayingBrain, openRecordingBrain } from './recorded-brain.ts'
 import { readScenario } from './scenario.ts'
 import { openScriptedBrain } from './scripted-brain.ts'
@@ -103,6 +103,15 @@ describe('a cassette', () => {
     await record(file)
     const torn = readCassette((await readFile(file, 'utf8')).slice(0, -20), 'torn')
     expect(torn.ok && torn.takes).toHaveLength(2)
+  })
+
+  test('tells no cost that no turn can have', () => {
+    const known = { cachedTokens: 3, cacheWriteTokens: null, outputTokens: 1.5 }
+    const usage = { type: 'usage', usage: { inputTokens: 2 ** 64, ...known } } as const
+    const end = { type: 'finished', reason: 'stop', model: 'm' } as const
+    const cassette = readCassette(writeTake(TURN, [usage, end], []), 'absurd')
+    const told = { ...usage.usage, inputTokens: null, outputTokens: null }
+    expect(cassette).toMatchObject({ ok: true, takes: [{ events: [{ usage: told }, end] }] })
   })
 
   test('that is none is told so, with the line', async () => {

@@ -13,6 +13,7 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk'
 import type { Usage } from '../brain.ts'
+import { readTokens } from '../token-count.ts'
 import type { AgentCommand } from './agent.ts'
 import { explainSilence, explainWords } from './agent-failure.ts'
 import type { AgentStart } from './agent-place.ts'
@@ -214,7 +215,7 @@ function wordsIn(data: unknown): readonly string[] {
 function readUsage(answer: object): Usage | undefined {
   const { usage } = answer as { readonly usage?: Readonly<Record<string, unknown>> | null }
   if (typeof usage !== 'object' || usage === null) return undefined
-  const count = (name: string) => (typeof usage[name] === 'number' ? (usage[name] as number) : null)
+  const count = (name: string) => readTokens(usage[name])
   const [input, output] = [count('inputTokens'), count('outputTokens')]
   // What an agent says that was stopped before it had counted.
   if (input === 0 && output === 0) return undefined

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readTokens } from '../token-count.ts'
 import { explainWords } from './agent-failure.ts'
 import { TOOL_SERVER } from './agent-prompt.ts'
 import type { AgentEnd, ConversationTask } from './agent-turn.ts'
@@ -8,7 +9,7 @@ const READING = ['Read', 'Glob', 'Grep', 'LS', 'TodoWrite', `mcp__${TOOL_SERVER}
 const WRITING = [...READING, 'Bash', 'BashOutput', 'KillShell', 'Edit', 'Write', 'NotebookEdit']
 const DOING = WRITING.filter((tool) => !READING.includes(tool))
 
-const count = z.number().int().nonnegative().nullish()
+const count = z.unknown().optional().transform(readTokens)
 
 /** As the API counts: what was read from or written to a cache is no input of its own. */
 const usageSchema = z.object({
@@ -135,11 +136,15 @@ class ClaudeDialect implements Dialect {
 }
 
 function toUsage(spent: readonly Tokens[]) {
-  const sum = (name: keyof Tokens) => spent.reduce((total, one) => total + (one[name] ?? 0), 0)
-  const cachedTokens = sum('cache_read_input_tokens')
-  const cacheWriteTokens = sum('cache_creation_input_tokens')
+  const sum = (name: keyof Tokens) => {
+    const counts = spent.flatMap((one) => one[name] ?? [])
+    return counts.length === 0 ? null : counts.reduce((total, one) => total + one, 0)
+  }
+  const inputTokens = sum('input_tokens')
+  const cachedTokens = sum('cache_read_input_tokens') ?? 0
+  const cacheWriteTokens = sum('cache_creation_input_tokens') ?? 0
   return {
-    inputTokens: sum('input_tokens') + cachedTokens + cacheWriteTokens,
+    inputTokens: inputTokens === null ? null : inputTokens + cachedTokens + cacheWriteTokens,
     cachedTokens,
     cacheWriteTokens,
     outputTokens: sum('output_tokens'),

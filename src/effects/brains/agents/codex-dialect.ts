@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { readTokens } from '../token-count.ts'
 import { explainWords } from './agent-failure.ts'
 import { TOOL_SERVER } from './agent-prompt.ts'
 import type { ConversationTask } from './agent-turn.ts'
 import type { Dialect } from './headless-session.ts'
+
+const count = z.unknown().optional().transform(readTokens)
 
 const lineSchema = z.object({
   type: z.string(),
@@ -11,9 +14,9 @@ const lineSchema = z.object({
   error: z.object({ message: z.string() }).optional(),
   usage: z
     .object({
-      input_tokens: z.number(),
-      cached_input_tokens: z.number().optional(),
-      output_tokens: z.number(),
+      input_tokens: count,
+      cached_input_tokens: count,
+      output_tokens: count,
     })
     .optional(),
 })
@@ -37,7 +40,7 @@ export function codexDialect(task: ConversationTask): Dialect {
       if (usage !== undefined) {
         report.usage = {
           inputTokens: usage.input_tokens,
-          cachedTokens: usage.cached_input_tokens ?? null,
+          cachedTokens: usage.cached_input_tokens,
           cacheWriteTokens: null,
           outputTokens: usage.output_tokens,
         }
