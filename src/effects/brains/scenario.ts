@@ -2,10 +2,12 @@ import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import type { FailureKind } from './brain.ts'
 import { FAILURE_POLICY } from './failure-policy.ts'
+import { TOKENS_MAX } from './token-count.ts'
 
 const FAILURE_KINDS = Object.keys(FAILURE_POLICY) as [FailureKind, ...FailureKind[]]
 
 const count = z.int().nonnegative()
+const tokens = count.max(TOKENS_MAX)
 const some = z.union([z.string(), z.array(z.string()).min(1)])
 const numbers = z.union([
   z.int().positive(),
@@ -36,10 +38,10 @@ const STEP = z
     input: z.json().optional(),
     usage: z
       .strictObject({
-        input: count.optional(),
-        cached: count.optional(),
-        cache_write: count.optional(),
-        output: count.optional(),
+        input: tokens.optional(),
+        cached: tokens.optional(),
+        cache_write: tokens.optional(),
+        output: tokens.optional(),
       })
       .optional(),
     wait_ms: count.optional(),
@@ -67,6 +69,11 @@ const REPLY = z
     const isSomething = steps.some(({ text, call, fail, hang }) => text ?? call ?? fail ?? hang)
     const message = 'says nothing: it needs a text, a call, a fail or a hang'
     if (!isSomething) context.addIssue({ code: 'custom', path: ['do'], message })
+    const first = steps.findIndex(({ usage }) => usage !== undefined)
+    const second = steps.findIndex(({ usage }, index) => usage !== undefined && index > first)
+    if (second < 0) return
+    const again = 'says what the turn used a second time: it is told once'
+    context.addIssue({ code: 'custom', path: ['do', second], message: again })
   })
 
 const SCENARIO = z.strictObject({ title: z.string().optional(), replies: z.array(REPLY).min(1) })

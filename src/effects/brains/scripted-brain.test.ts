@@ -136,6 +136,14 @@ describe('a scenario that cannot be played', () => {
     ['replies: [{ do: [{ text: x, call: y }] }]', 'has to have one of text'],
     ['replies: [{ do: [{ text: x, input: {} }] }]', 'has an input, but no call'],
     ['replies: [{ do: [{ reasoning: Hm }] }]', 'replies[0].do: says nothing'],
+    [
+      'replies:\n  - do:\n      - usage: { input: 1 }\n      - text: x\n      - usage: { input: 2 }',
+      'a.yaml:5:9: replies[0].do[2]: says what the turn used a second time',
+    ],
+    [
+      'replies: [{ do: [{ text: x }, { usage: { output: 1000000001 } }] }]',
+      'replies[0].do[1].usage.output: Too big',
+    ],
     ['replies: [{ do: [{ call: x, input: .nan }] }]', 'replies[0].do[0].input'],
     ['replies: [', 'a.yaml:1:11: '],
     ['', 'a.yaml:1:1: the file: Invalid input'],
