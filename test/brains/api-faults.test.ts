@@ -43,6 +43,7 @@ const FAULTS: readonly (readonly [string, Answer, Expected, Partial<Record<strin
     ['a connection that is cut', { broken: 'cut', reply: REPLY }, 'network'],
     ['a stream that ends early', { broken: 'truncated', reply: REPLY }, 'network'],
     ['200 without a body', { broken: 'empty' }, 'network'],
+    ['204', { raw: [], status: 204 }, 'network'],
     ['half a line of JSON', { broken: 'garbage', reply: REPLY }, 'network'],
     ['the page of a proxy', { broken: 'html' }, 'network'],
     ['an error in the stream', { broken: 'error_in_stream', reply: REPLY }, 'overloaded'],
@@ -139,6 +140,7 @@ function describeRetryAfter(api: ApiSubject): void {
 
   test('retry-after is read in seconds, in milliseconds and as a date', async () => {
     expect((await failureWith({}))?.retryAfterMs).toBeUndefined()
+    expect((await failureWith({ 'retry-after': '' }))?.retryAfterMs).toBeUndefined()
     expect((await failureWith({ 'retry-after': '3' }))?.retryAfterMs).toBe(3_000)
     expect((await failureWith({ 'retry-after': '86400' }))?.retryAfterMs).toBe(86_400_000)
     const both = { 'retry-after-ms': '1500', 'retry-after': '9' }

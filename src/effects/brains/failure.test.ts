@@ -138,6 +138,14 @@ describe('how long to leave a provider alone', () => {
     expect(waitOf({ 'retry-after': 'Mon, 02 Nov 2026 09:00:00 GMT' })).toBeUndefined()
     expect(waitOf({ 'retry-after': 'soon' })).toBeUndefined()
     expect(waitOf({ 'retry-after': '-5' })).toBeUndefined()
+    expect(waitOf({ 'retry-after': '0' })).toBe(0)
+  })
+
+  test('a header without a value says nothing', () => {
+    expect(waitOf({ 'retry-after': '' })).toBeUndefined()
+    expect(waitOf({ 'retry-after-ms': ' ' })).toBeUndefined()
+    expect(waitOf({ 'retry-after-ms': '', 'retry-after': '2' })).toBe(2_000)
+    expect(waitOf({ 'retry-after': ' ' }, 'Please try again in 20ms.')).toBe(20)
   })
 
   test('words, and the details of Google', () => {

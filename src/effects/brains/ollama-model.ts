@@ -77,8 +77,8 @@ export function openOllamaModel(options: OllamaOptions): ApiModel {
         signal: call.abortSignal ?? null,
       })
       if (!response.ok) throw new OllamaError(response, await response.text())
-      if (response.body === null) throw new Error('the answer has no body')
-      return { stream: ReadableStream.from(readParts(response.body)) }
+      // A success without a body is a reply that ended before it began.
+      return { stream: ReadableStream.from(response.body === null ? [] : readParts(response.body)) }
     },
   }
 }

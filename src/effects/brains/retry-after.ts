@@ -17,17 +17,26 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, 
 export function readRetryAfterMs(advice: RetryAdvice, nowMs: number): number | undefined {
   const { headers, message, details } = advice
   return (
-    positive(Number(headers['retry-after-ms'])) ??
+    readNumber(headers['retry-after-ms']) ??
     readHeader(headers['retry-after'], nowMs) ??
     readRetryInfo(details) ??
     readDuration(/try again in ((?:\d+(?:\.\d+)?(?:ms|s|m|h))+)/i.exec(message)?.[1])
   )
 }
 
+function readNumber(value: string | undefined): number | undefined {
+  return isSaid(value) ? positive(Number(value)) : undefined
+}
+
 function readHeader(value: string | undefined, nowMs: number): number | undefined {
-  if (value === undefined) return undefined
+  if (!isSaid(value)) return undefined
   const seconds = Number(value)
   return positive(Number.isNaN(seconds) ? Date.parse(value) - nowMs : seconds * 1_000)
+}
+
+/** A header without a value says nothing; as a number it would be 0. */
+function isSaid(value: string | undefined): value is string {
+  return value !== undefined && value.trim() !== ''
 }
 
 function readRetryInfo(details: unknown): number | undefined {
