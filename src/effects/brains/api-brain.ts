@@ -1,4 +1,5 @@
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
+import { isNewEvent } from './anthropic-events.ts'
 import { type ApiModelChoice, loadModel } from './api-model.ts'
 import { toCallOptions } from './api-prompt.ts'
 import { ReplyReader } from './api-reply.ts'
@@ -50,7 +51,10 @@ async function* ask(
     const stream = await openStream(options, request, watch)
     answering = true
     for await (const part of readParts(stream, watch.signal)) {
-      if (part.type === 'error') throw part.error
+      if (part.type === 'error') {
+        if (options.provider === 'anthropic' && isNewEvent(part.error)) continue
+        throw part.error
+      }
       if (!PREAMBLE.includes(part.type)) watch.begin()
       const event = reply.take(part)
       watch.pause()

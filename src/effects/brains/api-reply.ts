@@ -129,6 +129,10 @@ export class ReplyReader {
     if (chunk.type === 'response.refusal.delta') this.#refusal += String(chunk.delta)
     const refusal = Array.isArray(chunk.choices) ? chunk.choices[0]?.delta?.refusal : undefined
     if (typeof refusal === 'string') this.#refusal += refusal
+    // The libraries read the first choice of a chunk, whichever it is, and so mix them.
+    if (isOfAnother(chunk.choices) || isOfAnother(chunk.candidates)) {
+      this.#fail('the provider gave more than one answer')
+    }
     if (typeof chunk.modelVersion === 'string') this.#answeredBy = chunk.modelVersion
     if (chunk.type === 'message_start') this.#usage = toStartUsage(chunk.message?.usage ?? {})
   }
@@ -198,7 +202,13 @@ interface RawChunk {
   readonly delta?: unknown
   readonly modelVersion?: unknown
   readonly choices?: unknown
+  readonly candidates?: unknown
   readonly message?: { readonly usage?: Readonly<Record<string, unknown>> }
+}
+
+/** Whether some choice of a chunk is not the first, which is all that is asked for. */
+function isOfAnother(choices: unknown): boolean {
+  return Array.isArray(choices) && choices.some((choice) => choice?.index > 0)
 }
 
 /** The input as JSON has it, or the text itself where it is none. */

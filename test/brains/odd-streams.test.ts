@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BrainEvent } from '../../src/effects/brains/brain.ts'
+import { type ProviderServer, startProviderServer } from '../providers/server.ts'
+import { sse } from '../providers/wire.ts'
+import { API_SUBJECTS, type ApiSubject, openSubject } from './api-subjects.ts'
+import { breachIn, only, textOf, thinkThrough } from './turn.ts'
+
+let server: ProviderServer
+
+beforeAll(async () => {
+  server = await startProviderServer()
+})
+
+afterAll(() => server.close())
+
+/** What a turn comes to when the provider sends those frames. */
+async function read(
+  provider: ApiSubject['provider'],
+  frames: readonly string[],
+): Promise<BrainEvent[]> {
+  const api = API_SUBJECTS.find((one) => one.provider === provider)
+  if (api === undefined) throw new Error(provider)
+  server.answer({ raw: [frames.join('')], headers: { 'content-type': 'text/event-stream' } })
+  const events = await thinkThrough(openSubject(api, server))
+  expect(breachIn(events)).toBeUndefined()
+  return events
+}
+
+describe('an event that Anthropic has added to its streams', () => {
+  const named = (type: string, more: object = {}) => sse({ type, ...more }, type)
+  const usage = { input_tokens: 10, output_tokens: 1 }
+  const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage }
+  const begin = named('message_start', { message })
+  const block = (index: number, delta: object) => [
+    named('content_block_start', { index, content_block: { type: 'text', text: '' } }),
+    named('content_block_delta', { index, delta }),
+    named('content_block_stop', { index }),
+  ]
+  const end = [
+    named('message_delta', { delta: { stop_reason: 'end_turn' }, usage }),
+    named('message_stop'),
+  ]
+  const text = block(0, { type: 'text_delta', text: 'Hello.' })
+
+  test('is passed over', async () => {
+    const news = named('brand_new', { detail: { some: 'thing' } })
+    const events = await read('anthropic', [begin, news, ...text, news, ...end])
+    expect(textOf(events)).toBe('Hello.')
+    expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'stop' })
+  })
+
+  test.each([
+    ['an event without a type', sse({ detail: 1 })],
+    ['a type that is no text', sse({ type: 7 })],
+    ['an event that is no object', sse(['brand_new'])],
+    ['half an event', 'data: {"type":"brand_new","det\n\n'],
+    ['a known event that lacks something', sse({ type: 'content_block_stop' })],
+    ['a delta of an unknown kind', block(1, { type: 'brand_new_delta' })[1] ?? ''],
+    ['an error without its details', sse({ type: 'error' })],
+  ])('is told apart from %s', async (_, frame) => {
+    const events = await read('anthropic', [begin, frame, ...text, ...end])
+    expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind: 'network' } })
+  })
+
+  test('is told apart from an error', async () => {
+    const error = { type: 'overloaded_error', message: 'Overloaded' }
+    const events = await read('anthropic', [begin, sse({ type: 'error', error }), ...text, ...end])
+    expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind: 'overloaded' } })
+  })
+})
+
+describe('a second answer, which nobody asked for', () => {
+  const chunk = (index: number, delta: object, reason: string | null = null) =>
+    sse({ id: 'x', created: 1, model: 'm', choices: [{ index, delta, finish_reason: reason }] })
+  const calling = (id: string) => {
+    const called = { name: 'submit', arguments: `{"summary":"${id}"}` }
+    return { tool_calls: [{ index: 0, id, type: 'function', function: called }] }
+  }
+  const unusable = { type: 'failed', failure: { kind: 'invalid_output' } }
+
+  test.each([
+    ['text', { content: 'A' }, { content: 'B' }, 'stop'],
+    ['calls', calling('a'), calling('b'), 'tool_calls'],
+  ])('makes a reply unusable: %s', async (_, first, second, reason) => {
+    const both = [chunk(0, first), chunk(1, second)]
+    for (const frames of [both, both.toReversed()]) {
+      const end = [chunk(0, {}, reason), chunk(1, {}, reason), sse('[DONE]')]
+      const events = await read('openai-compatible', [...frames, ...end])
+      expect(events.at(-1)).toMatchObject(unusable)
+      expect(textOf(events)).not.toContain('B')
+      expect(only(events, 'tool_call')).toEqual([])
+    }
+  })
+
+  test('makes one of Google unusable too', async () => {
+    const candidate = (index: number, text: string, more: object = {}) =>
+      sse({ candidates: [{ index, content: { role: 'model', parts: [{ text }] }, ...more }] })
+    const end = candidate(0, '.', { finishReason: 'STOP' })
+    const events = await read('google', [candidate(0, 'A'), candidate(1, 'B'), end])
+    expect(events.at(-1)).toMatchObject(unusable)
+    expect(textOf(events)).toBe('A')
+  })
+
+  test('is not one that is alone and has no number', async () => {
+    const choices = (delta: object, reason: string | null) =>
+      sse({ id: 'x', choices: [{ delta, finish_reason: reason }] })
+    const frames = [choices({ content: 'A' }, null), choices({}, 'stop'), sse('[DONE]')]
+    const events = await read('openai-compatible', frames)
+    expect(textOf(events)).toBe('A')
+    expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'stop' })
+  })
+})
