@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { REDACTED, redact } from './redaction.ts'
+import { holdsSecret, REDACTED, redact } from './redaction.ts'
 
 const bytes = (seed: string) => createHash('sha512').update(seed).digest()
 const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
@@ -92,9 +92,16 @@ describe('known secrets', () => {
       const encoded = encode(secret)
       const redacted = redact(`before ${encoded} after`, CANARIES)
       expect(redacted, secret).toContain(REDACTED)
+      expect(holdsSecret(`before ${encoded} after`, [secret]), secret).toBe(true)
       expect(redacted).not.toContain(encoded)
       expect(survives(redacted, secret), `${secret} in ${redacted}`).toBe(false)
     }
+  })
+
+  test('are not taken for in what only looks like one, or has half of one', () => {
+    const text = `ghp_${'a'.repeat(40)} correct horse`
+    expect(redact(text, CANARIES)).not.toBe(text)
+    expect(holdsSecret(text, CANARIES)).toBe(false)
   })
 
   test('of 8 characters and more never survive', () => {

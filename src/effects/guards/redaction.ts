@@ -17,6 +17,13 @@ export function redact(text: string, secrets: readonly string[] = []): string {
   return replace(text, spans)
 }
 
+/** Whether a known value is in a text as a whole, in any of the forms that `redact` knows. */
+export function holdsSecret(text: string, secrets: readonly string[]): boolean {
+  const known = secrets.flatMap(formsOf)
+  const isThere = known.some(({ forms }) => forms.some((form) => text.includes(form)))
+  return isThere || findWrapped(text, known).length > 0
+}
+
 function replace(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text
   const pieces: string[] = []

@@ -11,19 +11,12 @@ import type {
   EffectContext,
   EffectHandler,
 } from '../../runtime/effect-handler.ts'
-import type {
-  Brain,
-  BrainEvent,
-  BrainFailure,
-  Message,
-  ToolCall,
-  Turn,
-  Usage,
-} from '../brains/brain.ts'
+import type { Brain, BrainEvent, BrainFailure, Message, Turn, Usage } from '../brains/brain.ts'
 import { FAILURE_POLICY } from '../brains/failure-policy.ts'
 import { redact } from '../guards/redaction.ts'
 import type { Toolbox } from '../tools/toolbox.ts'
 import type { Owner } from '../workspace/place.ts'
+import { checkReply, cleanCall, mayKeep } from './clean-reply.ts'
 import { summedUp } from './compaction.ts'
 import { type Prepared, prepareTurn, type TurnParts } from './prepare-turn.ts'
 import { callKey, collectReply, type Reply } from './reply.ts'
@@ -59,7 +52,6 @@ const STORE_AFTER_MS = 10
 const TIMEOUT_MS = 10_800_000
 
 const SAID_CHARS_MAX = 500
-const CALLS_MAX = 64
 
 /** Carries out `think`: one turn of one brain. Its reply is kept before anybody acts on it. */
 export function thinkHandler(parts: ThinkParts): EffectHandler {
@@ -153,7 +145,7 @@ async function hear(
   if (isAgent) await workOf(parts, prepared.toolbox, request).store()
   const late = heard.failure === null ? undefined : deadline.failure
   const said = late === undefined ? heard : { ...heard, failure: late }
-  const reply = checked(completed(said, prepared, request))
+  const reply = checkReply(completed(said, prepared, request), parts.secrets)
   return { turn, reply, isLate: late !== undefined }
 }
 
@@ -195,15 +187,6 @@ function workOf(
       return stored
     },
   }
-}
-
-const CALL_ID_CHARS_MAX = 200
-
-/** A reply whose calls have ids that no row can hold is none. */
-function checked(reply: Reply): Reply {
-  if (reply.calls.every(({ id }) => id.length <= CALL_ID_CHARS_MAX)) return reply
-  const failure = { kind: 'invalid_output', message: 'the id of a call is too long' } as const
-  return { ...reply, calls: [], finish: 'failed', failure }
 }
 
 /** A reply as what the turn was for: a summary, or something to act on. */
@@ -270,7 +253,7 @@ async function keep(
     const messages = summedUp(conversation, text, compaction)
     return transcripts.add(blobs, null, { opening: { system, tools }, messages })
   }
-  const toolCalls = reply.calls.slice(0, CALLS_MAX).map((call) => cleanCall(call, secrets))
+  const toolCalls = reply.calls.map((call) => cleanCall(call, secrets))
   const said: Message = {
     role: 'assistant',
     text,
@@ -280,29 +263,10 @@ async function keep(
   return transcripts.add(blobs, begun, { messages: [...told, said] })
 }
 
-/**
- * Known secrets alone: what only looks like one may be what the model is to write. An input with one
- * in it is not mended but made unfit, so that the call is refused and not carried out otherwise.
- */
-function cleanCall(call: ToolCall, secrets: readonly string[]): ToolCall {
-  if (!holdsSecret(call.input, secrets)) return call
-  return { ...call, input: 'an input with a secret in it, which is not kept and not carried out' }
-}
-
-/** What a provider wants back is signed: it is kept as it is, or not at all. */
-function mayKeep(opaque: unknown, secrets: readonly string[]): boolean {
-  return opaque !== undefined && !holdsSecret(opaque, secrets)
-}
-
-function holdsSecret(value: unknown, secrets: readonly string[]): boolean {
-  const text = JSON.stringify(value) ?? ''
-  return secrets.some((secret) => secret !== '' && text.includes(secret))
-}
-
 function describe({ tools }: Toolbox, reply: Reply, secrets: readonly string[]) {
   const { calls, finish, failure, model, text } = reply
   return {
-    calls: calls.slice(0, CALLS_MAX).map((call) => ({
+    calls: calls.map((call) => ({
       id: call.id,
       name: call.name.slice(0, 100),
       // A tool that does not exist does nothing.
@@ -314,7 +278,7 @@ function describe({ tools }: Toolbox, reply: Reply, secrets: readonly string[]) 
       kind: failure.kind,
       message: redact(failure.message, secrets).slice(0, 2_000),
     },
-    model,
+    model: redact(model, secrets),
     said: redact(text, secrets).slice(0, SAID_CHARS_MAX),
   }
 }

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Brain, ToolCall } from '../../src/effects/brains/brain.ts'
+import { DONE, open, PLAN, resultsIn, watched } from './stage.ts'
+import { RUN, scripted } from './world.ts'
+
+const SECRET = 'correct-horse-battery-staple'
+const BASE64 = Buffer.from(SECRET).toString('base64')
+const RUNS_SOMETHING = { command: 'touch ran' }
+
+/** Plans, makes those calls in its first turn, and is done in the next. */
+function calling(calls: readonly ToolCall[], model = 'm'): Brain {
+  const script = scripted(PLAN, DONE)
+  return {
+    name: 'calling',
+    async *think(turn, signal) {
+      if (turn.state === 'PLANNING' || turn.number > 1) {
+        yield* script.think(turn, signal)
+        return
+      }
+      yield { type: 'text', text: `It is ${SECRET}.` }
+      for (const call of calls) yield { type: 'tool_call', call }
+      yield { type: 'finished', reason: 'tool_calls', model }
+    },
+  }
+}
+
+/** What came of it: what the model was told, and what is left of it on the disk. */
+async function play(calls: readonly ToolCall[], model?: string) {
+  const brain = watched(calling(calls, model))
+  const { start, reach, git } = await open({ brain, secrets: [SECRET], isolation: 'none' })
+  const { data } = await reach(await start('s1'), 'TESTING')
+  const { folder } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? { folder: '' }
+  const isOnDisk = (text: string) => {
+    const found = execFileSync('sh', ['-c', 'grep -rlaF "$0" . || true', text], { cwd: git.state })
+    return found.length > 0
+  }
+  return {
+    told: JSON.stringify(brain.turns.at(-1)?.messages),
+    results: resultsIn(brain.turns.at(-1)),
+    turns: data.turns,
+    isLeaked: [SECRET, BASE64].some(
+      (form) => isOnDisk(form) || JSON.stringify([brain.turns, data]).includes(form),
+    ),
+    hasRun: existsSync(join(folder, 'ran')),
+  }
+}
+
+describe.each([
+  ['as it is', SECRET],
+  ['in base64', BASE64],
+])('a secret %s', (_, form) => {
+  test.each([
+    ['the id', { id: `id-${form}`, name: 'shell', input: RUNS_SOMETHING }],
+    ['the name', { id: 'b', name: `shell_${form}`, input: {} }],
+  ])('in %s of a call makes the reply unusable', async (_place, call) => {
+    const innocent = { id: 'a', name: 'shell', input: RUNS_SOMETHING }
+    const played = await play([innocent, call])
+    expect(played.told).toContain('has a secret in its id or in its name')
+    expect(played).toMatchObject({ results: [], turns: 2, isLeaked: false, hasRun: false })
+  })
+
+  test('in an input is refused, and the other calls are carried out', async () => {
+    const bad = { id: 'a', name: 'read_file', input: { [form]: [form] } }
+    const good = { id: 'b', name: 'shell', input: RUNS_SOMETHING }
+    const played = await play([bad, good])
+    expect(played.results[0]).toContain('read_file was not run')
+    expect(played).toMatchObject({ isLeaked: false, hasRun: true })
+  })
+
+  test('in the name of a model is not kept', async () => {
+    const call = { id: 'a', name: 'shell', input: RUNS_SOMETHING }
+    expect(await play([call], `model-${form}`)).toMatchObject({ isLeaked: false, hasRun: true })
+  })
+})
+
+describe('a reply', () => {
+  const looks = (count: number): ToolCall[] =>
+    Array.from({ length: count }, (_, i) => ({ id: `c${i}`, name: 'todo_list', input: {} }))
+
+  test('with as many calls as are taken has them all answered', async () => {
+    expect((await play(looks(64))).results).toHaveLength(64)
+  })
+
+  test('with more calls is unusable, and the model is told', async () => {
+    const last = { id: 'last', name: 'shell', input: RUNS_SOMETHING }
+    const played = await play([...looks(64), last])
+    expect(played.told).toContain('65 calls')
+    expect(played).toMatchObject({ results: [], turns: 2, hasRun: false })
+  })
+
+  test('with an id that no row can hold is unusable', async () => {
+    const played = await play([{ id: 'i'.repeat(201), name: 'shell', input: RUNS_SOMETHING }])
+    expect(played.told).toContain('the id of a call is too long')
+    expect(played.hasRun).toBe(false)
+  })
+})
