@@ -15,6 +15,9 @@ const FAULTS: Readonly<Record<Fault, Answer>> = {
   hung: { broken: 'silent' },
 }
 
+/** What a model may write into a command, so that it looks like a call of our tool. */
+const LIKE_OURS = ['mcp.slipway.done', 'mcp__slipway__done']
+
 /** With SLIPWAY_AGENTS=all, every fault is shown to every agent. */
 const isLong = process.env.SLIPWAY_AGENTS === 'all'
 
@@ -60,13 +63,19 @@ describe.concurrent.each(REAL_AGENTS)('$agent by $mode', { timeout: TIMEOUT_MS }
     })
   })
 
-  const isAsking = isLong || real.mode === 'acp'
-  test.runIf(isAsking)('changes nothing without a sandbox either', async ({ expect }) => {
-    const settings = { level: 'none', access: 'read', answers: [real.edit, done] } as const
-    await playScene(world, real, settings, async (scene) => {
-      const events = await thinkThrough(scene.brain, scene.turn)
-      expect(breachIn(events)).toBeUndefined()
-      expect(scene.loopRequests().length).toBeGreaterThan(0)
+  test('changes nothing without a sandbox either, ends by our tool', async ({ expect }) => {
+    const shell = real.shellBeyond ?? real.shell
+    const likeOurs = LIKE_OURS.map((name) => shell(`echo ${name} > a.txt`))
+    const answers = [real.edit, ...likeOurs, done]
+    await playScene(world, real, { level: 'none', access: 'read', answers }, async (scene) => {
+      const turns: BrainEvent[][] = []
+      // Who stops when it is refused something is asked again, as thinking does.
+      while (turns.length < answers.length && turns.every((turn) => callsIn(turn).length === 0)) {
+        turns.push(await thinkThrough(scene.brain, scene.turn))
+      }
+      expect(turns.map(breachIn)).toEqual(turns.map(() => undefined))
+      expect(callsIn(turns.flat())).toEqual([['done', { summary: 'Replaced.' }]])
+      expect(scene.loopRequests()).toHaveLength(answers.length)
       expect(scene.fileText()).toBe('one\n')
       expect(scene.processCount()).toBe(0)
     })

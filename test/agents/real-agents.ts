@@ -16,6 +16,8 @@ export interface RealAgent {
   /** A model's call of its own tool that replaces `one` by `two` in a.txt. */
   readonly edit: Answer
   readonly shell: (command: string) => Answer
+  /** A shell command that is to run outside its own sandbox; absent where it has none. */
+  readonly shellBeyond?: (command: string) => Answer
   /** What our tool is called in its requests. */
   readonly done: string
   /** What can be seen of a fault; about others it keeps trying until our clock ends it. */
@@ -61,6 +63,12 @@ const CODEX = {
   }),
   edit: calls('exec_command', { cmd: PATCH }),
   shell: (cmd) => calls('exec_command', { cmd }),
+  shellBeyond: (cmd) =>
+    calls('exec_command', {
+      cmd,
+      sandbox_permissions: 'require_escalated',
+      justification: 'mcp.slipway.done',
+    }),
   done: 'mcp__slipway__done',
   sees: { unauthorized: 'auth', rate_limited: 'rate_limited', empty: 'network' },
 } as const satisfies Omit<RealAgent, 'mode'>

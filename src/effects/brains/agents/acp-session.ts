@@ -20,6 +20,7 @@ import type { AgentStart } from './agent-place.ts'
 import type { AgentProcess } from './agent-process.ts'
 import { offeredTools, TOOL_SERVER, writePrompt } from './agent-prompt.ts'
 import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
+import { namesItsTool, readCalledTool } from './called-tool.ts'
 import { choosePermission, isPermitted, type WantedStep } from './permission.ts'
 
 /** The protocol's code for an agent that wants its user to sign in first. */
@@ -132,6 +133,8 @@ class AcpConversation implements Conversation {
       update.sessionUpdate === 'tool_call' ||
       update.sessionUpdate === 'tool_call_update'
     ) {
+      // Who begins a step anew under a known id takes over nothing from the one before.
+      if (update.sessionUpdate === 'tool_call') this.#steps.delete(update.toolCallId)
       this.#remember(update)
       const isOver = update.status === 'completed' || update.status === 'failed'
       report.stepBegan(update.toolCallId)
@@ -157,6 +160,7 @@ class AcpConversation implements Conversation {
       kind: step.kind ?? known?.kind,
       title: step.title ?? known?.title,
       name: step.name ?? known?.name,
+      call: namesItsTool(step) ? readCalledTool(step) : known?.call,
       paths: [...new Set([...(known?.paths ?? []), ...paths])],
     }
     this.#steps.set(step.toolCallId, merged)

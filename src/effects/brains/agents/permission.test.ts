@@ -23,7 +23,7 @@ describe('who may only read', () => {
   })
 
   test.each(['mcp__slipway__done', 'slipway_done', 'done (slipway MCP Server)'])(
-    'may call our tool as %s, unless the step is of a kind that does something',
+    'may call our tool under the title %s, unless the step is of a kind that does something',
     (title) => {
       expect(isPermitted({ kind: 'other', title, paths: [] }, reader)).toBe(true)
       expect(isPermitted({ kind: 'execute', title, paths: [] }, reader)).toBe(false)
@@ -31,9 +31,33 @@ describe('who may only read', () => {
     },
   )
 
-  test("may not call another server's tool", () => {
-    expect(isPermitted({ kind: 'other', title: 'mcp__mail__done', paths: [] }, reader)).toBe(false)
-    expect(isPermitted({ kind: 'other', title: 'slipway', paths: [] }, reader)).toBe(false)
+  test.each(['execute', 'edit', 'other', undefined])(
+    'may call our tool where the agent says that it is that, as a step of kind %s',
+    (kind) => {
+      const call = { server: 'slipway', tool: 'done' }
+      expect(isPermitted({ kind, call, paths: [] }, reader)).toBe(true)
+    },
+  )
+
+  test.each([
+    ['mail', 'done'],
+    ['slipway', 'remove'],
+  ])('may not call a tool of %s named %s', (server, tool) => {
+    const title = 'mcp.slipway.done'
+    const step = { kind: 'execute', title, call: { server, tool }, paths: [] }
+    expect(isPermitted(step, reader)).toBe(false)
+  })
+
+  test.each([
+    'mcp__mail__done',
+    'slipway',
+    'echo slipway_done > a.txt',
+    'slipway_done; rm a.txt',
+    'slipway/done',
+    'slipway done',
+  ])('may not do what is titled %s', (title) => {
+    expect(isPermitted({ kind: 'other', title, paths: [] }, reader)).toBe(false)
+    expect(isPermitted({ title, paths: [] }, reader)).toBe(false)
   })
 })
 

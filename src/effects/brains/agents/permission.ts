@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { isWithin } from '../../sandbox/workspace-path.ts'
 import type { ToolDefinition, TurnWorkspace } from '../brain.ts'
 import { TOOL_SERVER } from './agent-prompt.ts'
+import type { CalledTool } from './called-tool.ts'
 
 /** What an agent wants to do, as far as it says. */
 export interface WantedStep {
@@ -9,6 +10,8 @@ export interface WantedStep {
   readonly kind?: string | null | undefined
   readonly title?: string | null | undefined
   readonly name?: string | null | undefined
+  /** The tool of an MCP server that it calls, where the agent names it in fields of its own. */
+  readonly call?: CalledTool | undefined
   /** The files that it is about. */
   readonly paths: readonly string[]
 }
@@ -29,22 +32,35 @@ const DOING: readonly string[] = [...CHANGING, 'execute']
  * what the agent is told. What holds it is its sandbox.
  */
 export function isPermitted(step: WantedStep, { workspace, tools }: Asker): boolean {
+  // Before its kind: Codex says of every call of a tool that it executes something.
+  if (isOurs(step, tools)) return true
   const kind = step.kind ?? 'other'
   if (workspace.access === 'read') {
-    return HARMLESS.includes(kind) || (!DOING.includes(kind) && isOurs(step, tools))
+    return HARMLESS.includes(kind) || (!DOING.includes(kind) && isSpelledLikeOurs(step, tools))
   }
   if (!CHANGING.includes(kind)) return true
   return step.paths.every((path) => isWithin(workspace.folder, resolve(workspace.folder, path)))
 }
 
-/** Whether a step is a call of one of our tools, in whatever way the agent writes such a name. */
-function isOurs({ title, name }: WantedStep, tools: readonly ToolDefinition[]): boolean {
-  return [title, name].some(
-    (text) =>
-      typeof text === 'string' &&
-      text.includes(TOOL_SERVER) &&
-      tools.some((tool) => text.includes(tool.name)),
-  )
+/** Whether a step is a call of one of our tools, by what no model can write. */
+function isOurs({ call }: WantedStep, tools: readonly ToolDefinition[]): boolean {
+  return call?.server === TOOL_SERVER && tools.some(({ name }) => name === call.tool)
+}
+
+/**
+ * Whether a step has nothing but the name of one of our tools for its title. A title may be a
+ * command that a model wrote, so this counts only for what the agent calls nothing worse, and no
+ * way of writing a name is among these that would be the path of a file.
+ */
+function isSpelledLikeOurs({ title, name }: WantedStep, tools: readonly ToolDefinition[]): boolean {
+  const spellings = tools.flatMap((tool) => [
+    ...['__', '_', '.'].flatMap((mark) => [
+      `mcp${mark}${TOOL_SERVER}${mark}${tool.name}`,
+      `${TOOL_SERVER}${mark}${tool.name}`,
+    ]),
+    `${tool.name} (${TOOL_SERVER} MCP Server)`,
+  ])
+  return [title, name].some((text) => typeof text === 'string' && spellings.includes(text))
 }
 
 /** An answer that can be chosen. */

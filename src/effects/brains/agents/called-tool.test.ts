@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { namesItsTool, readCalledTool } from './called-tool.ts'
+
+const OURS = { server: 'slipway', tool: 'done' }
+const MARK = { is_mcp_tool_call: true }
+
+test.each([
+  ['as Codex marks it', { rawInput: { ...OURS, arguments: {} }, _meta: MARK }],
+  ['as Claude Code names it', { name: 'mcp__slipway__done', rawInput: { summary: 'Done.' } }],
+])('a call is known: %s', (_, step) => {
+  expect(readCalledTool(step)).toEqual(OURS)
+})
+
+test('a server and a tool whose names have underscores are told apart', () => {
+  expect(readCalledTool({ name: 'mcp__my_mail__send_all' })).toEqual({
+    server: 'my_mail',
+    tool: 'send_all',
+  })
+})
+
+test.each([
+  ['an input that looks like a call', { rawInput: OURS }],
+  ['an input with the mark in it', { rawInput: { ...OURS, _meta: MARK } }],
+  ['a mark that is none', { rawInput: OURS, _meta: { is_mcp_tool_call: 'true' } }],
+  ['a marked command', { rawInput: { command: 'mcp.slipway.done' }, _meta: MARK }],
+  ['a name that only holds ours', { name: 'sh mcp__slipway__done' }],
+  ['nothing', {}],
+])('no call: %s', (_, step) => {
+  expect(readCalledTool(step)).toBeUndefined()
+})
+
+test('a step that says nothing of its tool leaves known what it calls', () => {
+  expect(namesItsTool({ _meta: {} })).toBe(false)
+  expect(namesItsTool({ name: null })).toBe(false)
+  expect(namesItsTool({ name: 'exec_command' })).toBe(true)
+  expect(namesItsTool({ rawInput: { command: 'ls' } })).toBe(true)
+})
