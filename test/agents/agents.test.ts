@@ -81,6 +81,27 @@ describe.concurrent.each(REAL_AGENTS)('$agent by $mode', { timeout: TIMEOUT_MS }
     })
   })
 
+  test.runIf(real.tellsTokens)(
+    'ends when its tokens are used up, and not before the call that they paid for',
+    async ({ expect }) => {
+      const answers = [done, real.shell('echo looked')]
+      await playScene(world, real, { answers }, async (scene) => {
+        const paid = await thinkThrough(scene.brain, { ...scene.turn, tokensMax: 1 })
+        expect(callsIn(paid)).toEqual([['done', { summary: 'Replaced.' }]])
+        const [{ inputTokens } = { inputTokens: 0 }] = scene.loopRequests()
+        const tokensMax = 4 * inputTokens
+        const events = await thinkThrough(scene.brain, { ...scene.turn, tokensMax })
+        expect(breachIn(events)).toBeUndefined()
+        const message = `the agent used up ${tokensMax} tokens without ending its work`
+        const failure = { kind: 'invalid_output', message }
+        expect(events.at(-1)).toEqual({ type: 'failed', failure })
+        // A fifth may have begun when the last step ended.
+        expect([4, 5]).toContain(scene.loopRequests().length - 1)
+        expect(scene.processCount()).toBe(0)
+      })
+    },
+  )
+
   test.for(faultsFor(real))('fails when its provider is: %s', async (fault, { expect }) => {
     // The clock counts from the first sign of life, which is a step with its own tool.
     const answers = [real.shell('echo begun'), FAULTS[fault]]

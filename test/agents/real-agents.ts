@@ -20,6 +20,8 @@ export interface RealAgent {
   readonly shellBeyond?: (command: string) => Answer
   /** What our tool is called in its requests. */
   readonly done: string
+  /** Whether it tells while it works how many tokens it has used. */
+  readonly tellsTokens?: true
   /** What can be seen of a fault; about others it keeps trying until our clock ends it. */
   readonly sees: Readonly<Partial<Record<Fault, FailureKind>>>
   /** The fault that is left to our clock in a short run: they are all alike there. */
@@ -75,9 +77,9 @@ const CODEX = {
 
 /** All of them, in each way to talk with them. */
 export const REAL_AGENTS: readonly RealAgent[] = [
-  { ...CLAUDE, mode: 'acp' },
-  { ...CLAUDE, mode: 'headless' },
-  { ...CODEX, mode: 'acp', unseen: 'hung' },
+  { ...CLAUDE, mode: 'acp', tellsTokens: true },
+  { ...CLAUDE, mode: 'headless', tellsTokens: true },
+  { ...CODEX, mode: 'acp', tellsTokens: true, unseen: 'hung' },
   { ...CODEX, mode: 'headless' },
   {
     agent: 'gemini',

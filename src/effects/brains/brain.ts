@@ -23,6 +23,8 @@ export interface Turn {
   /** Present where only words are wanted: the tools are there for the provider's cache. */
   readonly isToolless?: true
   readonly outputTokensMax: number
+  /** How many tokens were set aside for the turn; for a brain that asks its model more than once. */
+  readonly tokensMax?: number
   /** Where a brain that has hands of its own works; a model behind an API has none. */
   readonly workspace?: TurnWorkspace
 }

@@ -141,6 +141,8 @@ class AcpConversation implements Conversation {
       if (isOver) report.stepEnded(update.toolCallId)
     } else if (update.sessionUpdate === 'usage_update') {
       report.requested()
+      if (this.#command.tellsRequests) report.used(update.used)
+      else report.contextIs(update.used)
     } else if (update.sessionUpdate === 'notice' && update.severity === 'error') {
       this.#trouble = [update.title, update.description ?? ''].join('\n')
     }

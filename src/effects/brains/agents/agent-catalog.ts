@@ -40,6 +40,7 @@ export const AGENTS = {
       argv: ['codex-acp'],
       program: ['CODEX_PATH', 'codex'],
       namesMessages: true,
+      tellsRequests: true,
       modes: {
         ours: { read: 'agent-full-access', write: 'agent-full-access' },
         its_own: { read: 'read-only', write: 'workspace-write' },

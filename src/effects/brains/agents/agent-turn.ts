@@ -51,7 +51,7 @@ export async function* thinkWithAgent(
   signal: AbortSignal,
 ): AsyncGenerator<BrainEvent> {
   const watch = new TurnWatch(options.timeouts, signal)
-  const report = new TurnReport(watch, options.budget)
+  const report = new TurnReport(watch, options.budget, turn.tokensMax)
   const working = work({ options, turn, watch, report }, loadProtocol).finally(() => report.end())
   let outcome: Outcome
   try {

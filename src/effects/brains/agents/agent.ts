@@ -38,6 +38,8 @@ export interface AgentCommand {
   readonly modes?: Readonly<Record<Confinement, Readonly<Record<'read' | 'write', string>>>>
   /** Whether a message without an id is the adapter's own: what went wrong, and no reply. */
   readonly namesMessages?: true
+  /** Whether it tells the tokens of each request once, and not how many it has in its context. */
+  readonly tellsRequests?: true
   /** Told with a new session, in the words of that agent. */
   readonly meta?: Readonly<Record<string, unknown>>
 }

@@ -108,6 +108,7 @@ class ClaudeDialect implements Dialect {
       this.#spent = [...this.#spent, event.usage]
       report.usage = toUsage(this.#spent)
       report.requested()
+      report.used(tokensIn(event.usage))
     }
     // What an agent below it says is said to it, and not to us.
     if (parent !== undefined && parent !== null) return
@@ -133,6 +134,12 @@ class ClaudeDialect implements Dialect {
     const words = line.result ?? line.subtype
     return { how: 'failed', failure: explainWords(words, place.secrets) }
   }
+}
+
+/** All that a request took. */
+function tokensIn(spent: Tokens): number {
+  const { inputTokens, outputTokens } = toUsage([spent])
+  return inputTokens + outputTokens
 }
 
 function toUsage(spent: readonly Tokens[]) {

@@ -1,4 +1,4 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { TurnWatch } from '../turn-watch.ts'
 import { TurnReport } from './turn-report.ts'
 
@@ -10,10 +10,10 @@ afterEach(() => {
   for (const watch of watches.splice(0)) watch.close()
 })
 
-function begin(timeouts = LONG) {
+function begin(timeouts = LONG, tokensMax?: number) {
   const watch = new TurnWatch(timeouts, new AbortController().signal)
   watches.push(watch)
-  return { watch, report: new TurnReport(watch, { stepsMax: 3, updatesMax: 10 }) }
+  return { watch, report: new TurnReport(watch, { stepsMax: 3, updatesMax: 10 }, tokensMax) }
 }
 
 test.each([
@@ -29,6 +29,82 @@ test.each([
     kind: 'invalid_output',
     message: expect.stringContaining(`${max} ${what}`),
   })
+})
+
+describe('tokens', () => {
+  const USED_UP = {
+    kind: 'invalid_output',
+    message: 'the agent used up 100 tokens without ending its work',
+  }
+
+  test('of one request after another are added up, until they are used up', () => {
+    const { watch, report } = begin(LONG, 100)
+    report.used(60)
+    expect(watch.verdict).toBeUndefined()
+    report.used(40)
+    expect(watch.verdict).toEqual(USED_UP)
+  })
+
+  test('are without a bound where none is told', () => {
+    const { watch, report } = begin()
+    report.used(1_000_000_000)
+    expect(watch.verdict).toBeUndefined()
+  })
+
+  test('that are used up leave a step its time, and no request after it', () => {
+    const { watch, report } = begin(LONG, 100)
+    report.stepBegan('a')
+    report.stepBegan('b')
+    report.used(100)
+    report.stepEnded('a')
+    expect(watch.verdict).toBeUndefined()
+    report.stepEnded('b')
+    expect(watch.verdict).toEqual(USED_UP)
+  })
+
+  test('that are used up allow no request while a step lasts', () => {
+    const { watch, report } = begin(LONG, 100)
+    report.stepBegan('an agent below it')
+    report.used(100)
+    report.used(1)
+    expect(watch.verdict).toEqual(USED_UP)
+  })
+
+  test('in the context are those of one request until a step has ended', () => {
+    const { watch, report } = begin(LONG, 100)
+    report.contextIs(40)
+    report.stepBegan('a')
+    report.contextIs(45)
+    report.contextIs(45)
+    report.stepEnded('a')
+    report.contextIs(50)
+    report.stepBegan('b')
+    expect(watch.verdict).toBeUndefined()
+    report.contextIs(55)
+    expect(watch.verdict).toBeUndefined()
+    report.stepEnded('b')
+    expect(watch.verdict).toEqual(USED_UP)
+  })
+
+  test('in the context are used up by a request that begins while a step lasts', () => {
+    const { watch, report } = begin(LONG, 100)
+    report.stepBegan('a')
+    report.stepBegan('b')
+    report.contextIs(100)
+    report.stepEnded('a')
+    expect(watch.verdict).toBeUndefined()
+    report.contextIs(1)
+    expect(watch.verdict).toEqual(USED_UP)
+  })
+})
+
+test('nothing is exceeded once the turn is over', () => {
+  const { watch, report } = begin(LONG, 100)
+  report.stepBegan('a')
+  report.used(100)
+  watch.close()
+  report.stepEnded('a')
+  expect(watch.verdict).toBeUndefined()
 })
 
 test('silence is no stall while a step lasts, and one when it is over', () => {

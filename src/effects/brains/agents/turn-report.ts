@@ -15,11 +15,16 @@ export interface AgentBudget {
 export class TurnReport {
   readonly #watch: TurnWatch
   readonly #budget: AgentBudget
+  readonly #tokensMax: number
   readonly #events: BrainEvent[] = []
   readonly #steps = new Set<string>()
   readonly #openSteps = new Set<string>()
   #updates = 0
   #requests = 0
+  #tokens = 0
+  /** Those of the requests before the one whose context is told. */
+  #tokensBefore = 0
+  #isNextRequest = false
   #chars = 0
   #hasText = false
   #isApart = false
@@ -29,9 +34,10 @@ export class TurnReport {
   /** The model that the agent says it asks. */
   model: string | undefined
 
-  constructor(watch: TurnWatch, budget: AgentBudget) {
+  constructor(watch: TurnWatch, budget: AgentBudget, tokensMax = Number.POSITIVE_INFINITY) {
     this.#watch = watch
     this.#budget = budget
+    this.#tokensMax = tokensMax
   }
 
   /** Whether the agent has said anything since its last step. */
@@ -77,7 +83,35 @@ export class TurnReport {
   }
 
   stepEnded(id: string): void {
-    if (this.#openSteps.delete(id) && this.#openSteps.size === 0) this.#watch.resume()
+    if (!this.#openSteps.delete(id)) return
+    this.#isNextRequest = true
+    if (this.#openSteps.size > 0) return
+    this.#watch.resume()
+    this.#endWhenUsedUp()
+  }
+
+  /**
+   * A request was answered that took so many tokens. Once those of the turn are used up, the steps
+   * that the reply asked for are waited for, since a call of ours may be among them; the next
+   * request is one too many.
+   */
+  used(tokens: number): void {
+    const isOneTooMany = this.#isUsedUp
+    this.#tokens += tokens
+    if (isOneTooMany || this.#openSteps.size === 0) this.#endWhenUsedUp()
+  }
+
+  /**
+   * The agent has so many tokens in its context, which is what a request takes. It may say so several
+   * times in one request, and what comes after a step is the next one.
+   */
+  contextIs(tokens: number): void {
+    if (this.#isNextRequest) {
+      this.#endWhenUsedUp()
+      this.#tokensBefore = this.#tokens
+      this.#isNextRequest = false
+    }
+    this.#tokens = Math.max(this.#tokens, this.#tokensBefore + tokens)
   }
 
   /** Nothing more will come. */
@@ -110,7 +144,17 @@ export class TurnReport {
     this.#wake()
   }
 
+  get #isUsedUp(): boolean {
+    return this.#tokens >= this.#tokensMax
+  }
+
+  #endWhenUsedUp(): void {
+    if (this.#isUsedUp) this.#exceed(`${this.#tokensMax} tokens`)
+  }
+
   #exceed(what: string): void {
+    // What an agent still does while it is stopped after a call takes nothing from that call.
+    if (this.#watch.signal.aborted) return
     const message = `the agent used up ${what} without ending its work`
     this.#watch.end({ kind: 'invalid_output', message })
   }
