@@ -139,7 +139,7 @@ class ClaudeDialect implements Dialect {
 /** All that a request took. */
 function tokensIn(spent: Tokens): number {
   const { inputTokens, outputTokens } = toUsage([spent])
-  return inputTokens + outputTokens
+  return (inputTokens ?? 0) + (outputTokens ?? 0)
 }
 
 function toUsage(spent: readonly Tokens[]) {
