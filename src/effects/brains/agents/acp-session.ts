@@ -2,6 +2,7 @@ import { Writable } from 'node:stream'
 import {
   type ClientConnection,
   client,
+  MessageTooLargeError,
   methods,
   type NewSessionRequest,
   ndJsonStream,
@@ -15,9 +16,9 @@ import {
 import type { Usage } from '../brain.ts'
 import { readTokens } from '../token-count.ts'
 import type { AgentCommand } from './agent.ts'
-import { explainSilence, explainWords } from './agent-failure.ts'
+import { explainLongLine, explainSilence, explainWords } from './agent-failure.ts'
 import type { AgentStart } from './agent-place.ts'
-import type { AgentProcess } from './agent-process.ts'
+import { type AgentProcess, LINE_BYTES_MAX } from './agent-process.ts'
 import { offeredTools, TOOL_SERVER, writePrompt } from './agent-prompt.ts'
 import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
 import { namesItsTool, readCalledTool } from './called-tool.ts'
@@ -55,7 +56,9 @@ class AcpConversation implements Conversation {
     this.#command = command
     this.#process = task.place.start(startOf(task, command))
     const { input, output } = this.#process
-    const stream = ndJsonStream(Writable.toWeb(input), output as ReadableStream<Uint8Array>)
+    const stream = ndJsonStream(Writable.toWeb(input), output as ReadableStream<Uint8Array>, {
+      maxMessageBytes: LINE_BYTES_MAX,
+    })
     this.#connection = client({ name: TOOL_SERVER })
       .onRequest(methods.client.session.requestPermission, ({ params }) => this.#permit(params))
       .onNotification(methods.client.session.update, ({ params }) => this.#take(params.update))
@@ -186,6 +189,10 @@ class AcpConversation implements Conversation {
       const failure = explainWords(words, secrets)
       const isAuth = error.code === AUTH_REQUIRED && failure.kind === 'overloaded'
       return { how: 'failed', failure: isAuth ? { ...failure, kind: 'auth' } : failure }
+    }
+    if (error instanceof MessageTooLargeError) {
+      // The agent lives on, and nobody reads what it says.
+      return { how: 'failed', failure: explainLongLine() }
     }
     return { how: 'failed', failure: explainSilence(await this.#process.ended, secrets) }
   }

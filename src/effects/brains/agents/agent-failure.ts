@@ -1,6 +1,7 @@
 import type { Ended } from '../../process/command.ts'
 import type { BrainFailure, FailureKind } from '../brain.ts'
 import { explainFailure } from '../failure.ts'
+import { LINE_BYTES_MAX } from './agent-process.ts'
 
 const WORDS_CHARS_MAX = 2_000
 
@@ -51,6 +52,12 @@ export function explainSilence(ended: Ended, secrets: readonly string[]): BrainF
   if (!endedItself || complaint.trim() === '') return { kind: 'network', message }
   const said = explainWords(complaint, secrets)
   return { ...said, message, kind: said.kind === 'overloaded' ? 'network' : said.kind }
+}
+
+/** What it means that an agent prints a line that is too long to be kept: no clock has to end it. */
+export function explainLongLine(): BrainFailure {
+  const message = `the agent printed a line of more than ${LINE_BYTES_MAX / (1024 * 1024)} MiB`
+  return { kind: 'invalid_output', message }
 }
 
 /** The last that a process said, for people. */

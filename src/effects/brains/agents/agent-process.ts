@@ -5,6 +5,9 @@ import type { Sandbox } from '../../sandbox/sandbox.ts'
 
 const OUTPUT_BYTES_MAX = 64 * 1024
 
+/** The longest line that is read of what an agent prints: one may hold a file before and after. */
+export const LINE_BYTES_MAX = 64 * 1024 * 1024
+
 /** A process that is talked to for as long as it lives. */
 export interface AgentProcess {
   readonly input: PassThrough

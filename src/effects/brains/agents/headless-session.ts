@@ -1,11 +1,10 @@
 import type { HeadlessCommand } from './agent.ts'
-import { explainSilence } from './agent-failure.ts'
+import { explainLongLine, explainSilence } from './agent-failure.ts'
+import { LINE_BYTES_MAX } from './agent-process.ts'
 import { writePrompt } from './agent-prompt.ts'
 import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
 import { claudeDialect } from './claude-dialect.ts'
 import { codexDialect } from './codex-dialect.ts'
-
-const LINE_BYTES_MAX = 16 * 1024 * 1024
 
 /** Longer than any turn: the clocks of the turn decide. */
 const PROCESS_MS_MARGIN = 60_000
@@ -39,6 +38,7 @@ function begin(task: ConversationTask, dialect: Dialect): Conversation {
   const read = async (): Promise<AgentEnd> => {
     let end: AgentEnd | undefined
     for await (const line of linesOf(output)) {
+      if (line === 'too_long') return { how: 'failed', failure: explainLongLine() }
       report.update()
       end = dialect.read(line) ?? end
     }
@@ -55,19 +55,30 @@ function begin(task: ConversationTask, dialect: Dialect): Conversation {
 /** The lines that are objects of JSON; what else a program prints is not for us. */
 async function* linesOf(
   output: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Readonly<Record<string, unknown>>> {
+): AsyncGenerator<Readonly<Record<string, unknown>> | 'too_long'> {
   const decoder = new TextDecoder()
-  let rest = ''
+  // Put together once: a line that comes in a thousand pieces would else be copied as often.
+  let pieces: string[] = []
+  let chars = 0
   for await (const chunk of output) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    if (rest.length > LINE_BYTES_MAX) throw new Error('the agent printed a line without end')
-    for (const line of lines) {
-      const value = parseLine(line)
-      if (value !== undefined) yield value
+    const [next = '', ...others] = decoder.decode(chunk, { stream: true }).split('\n')
+    pieces.push(next)
+    chars += next.length
+    const rest = others.pop()
+    if (rest !== undefined) {
+      for (const line of [pieces.join(''), ...others]) {
+        const value = parseLine(line)
+        if (value !== undefined) yield value
+      }
+      pieces = [rest]
+      chars = rest.length
+    }
+    if (chars > LINE_BYTES_MAX) {
+      yield 'too_long'
+      return
     }
   }
-  const last = parseLine(rest)
+  const last = parseLine(pieces.join(''))
   if (last !== undefined) yield last
 }
 
