@@ -3,6 +3,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Brain, ToolCall } from '../../src/effects/brains/brain.ts'
+import { API_SUBJECTS, openSubject } from '../brains/api-subjects.ts'
+import { startProviderServer } from '../providers/server.ts'
 import { DONE, open, PLAN, resultsIn, watched } from './stage.ts'
 import { RUN, scripted } from './world.ts'
 
@@ -96,4 +98,20 @@ describe('a reply', () => {
     expect(played.told).toContain('the id of a call is too long')
     expect(played.hasRun).toBe(false)
   })
+})
+
+test.each(API_SUBJECTS)('an absurd cost at $provider stops nobody', async (api) => {
+  const server = await startProviderServer()
+  try {
+    const parts = [{ type: 'text', text: 'Hm.' }] as const
+    server.answer({ reply: { parts, outputTokens: 2 ** 64 } })
+    const limits = { run: { iterationsMax: 2 } }
+    const brain = openSubject(api, server)
+    const { start, reach } = await open({ brain, limits, isolation: 'none' })
+    const { data } = await reach(await start('s1', {}, 'none'), 'BUDGET_REVIEW')
+    expect(data.outcome).toMatchObject({ kind: 'spent' })
+    expect(server.requests).toHaveLength(2)
+  } finally {
+    await server.close()
+  }
 })
