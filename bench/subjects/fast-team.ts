@@ -161,7 +161,9 @@ function usedFor({ task }: UseToolsInput): Json {
   const [tool = '', input = null] = ENDS[task] ?? []
   const used: ToolsUsed = {
     transcript: { ...TRANSCRIPT, parts: 3 },
-    answers: [{ id: '1', isError: false, result: 'r', hasEdited: false, ends: { tool, input } }],
+    answers: [
+      { id: '1', isError: false, result: 'r', mayHaveChanged: false, ends: { tool, input } },
+    ],
   }
   return used as unknown as Json
 }

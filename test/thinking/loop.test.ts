@@ -127,9 +127,12 @@ describe('a bound', () => {
   })
 })
 
-test('a call that came to the same three times is refused with advice, until a file changes', async () => {
+test.each([
+  ['an edit', { call: 'edit_file', input: { path: 'a.txt', old_text: 'one', new_text: 'two' } }],
+  ['a command', shell('sed -i s/one/two/ a.txt')],
+  ['a command that fails', shell('sed -i s/one/two/ a.txt; exit 1')],
+])('a call that came to the same three times is refused with advice, until %s', async (_, edit) => {
   const look = shell('cat a.txt')
-  const edit = { call: 'edit_file', input: { path: 'a.txt', old_text: 'one', new_text: 'two' } }
   const brain = watched(
     scripted(
       PLAN,

@@ -116,8 +116,8 @@ export type ToolsUsed = {
     readonly isError: boolean
     /** The same for the same answer. */
     readonly result: string
-    /** Whether files were changed by a tool that is made for that. */
-    readonly hasEdited: boolean
+    /** Whether it was a call after which others may come out anew. */
+    readonly mayHaveChanged: boolean
     /** What the state is ended with. */
     readonly ends: { readonly tool: string; readonly input: Json } | null
   }[]

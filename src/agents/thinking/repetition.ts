@@ -1,9 +1,15 @@
 import type { ToolsUsed } from './outcomes.ts'
 
-/** How often a call in a row came to the same, by the call's key. */
-export type Repetition = Readonly<
-  Record<string, { readonly result: string; readonly times: number }>
->
+/** What calls came to, by their keys. */
+export type Repetition = Readonly<Record<string, Known>>
+
+type Known = {
+  readonly result: string
+  /** How often in a row it came to that since something else changed. */
+  readonly times: number
+  /** How often it counted as a change itself. */
+  readonly changes: number
+}
 
 /** A call that came to the same so often is not carried out again. */
 export const SAME_MAX = 3
@@ -16,22 +22,31 @@ export function isRepetitive(known: Repetition, key: string): boolean {
   return (known[key]?.times ?? 0) >= SAME_MAX
 }
 
-/** Takes in what calls came to. An edit changes the world, so that everything may come out anew. */
+/**
+ * Takes in what calls came to. After one that may have changed something, every other call may come
+ * out anew. It counts as a change only where it came to something new itself, and that not without
+ * end: so calls that take turns are refused in the end, also where one of them prints the time.
+ */
 export function remember(
   known: Repetition,
   keys: ReadonlyMap<string, string>,
   { answers }: ToolsUsed,
 ): Repetition {
-  if (answers.some(({ hasEdited }) => hasEdited)) return {}
   const next = new Map(Object.entries(known))
-  for (const { id, result } of answers) {
+  for (const { id, result, mayHaveChanged } of answers) {
     const key = keys.get(id)
     // Advice is no answer: what was refused stays refused.
     if (key === undefined || isRepetitive(known, key)) continue
-    const before = next.get(key)
-    const times = before?.result === result ? before.times + 1 : 1
+    const { times, changes, result: before } = next.get(key) ?? { times: 0, changes: 0 }
+    const isNew = before !== result
+    const isChange = mayHaveChanged && isNew && changes < SAME_MAX
+    if (isChange) for (const [other, entry] of next) next.set(other, { ...entry, times: 0 })
     next.delete(key)
-    next.set(key, { result, times })
+    next.set(key, {
+      result,
+      times: isNew ? 1 : times + 1,
+      changes: isChange ? changes + 1 : changes,
+    })
   }
   return Object.fromEntries([...next].slice(-REMEMBERED_MAX))
 }

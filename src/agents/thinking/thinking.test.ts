@@ -101,7 +101,7 @@ class Thinker {
       id,
       isError: false,
       result: 'same',
-      hasEdited: false,
+      mayHaveChanged: false,
       ends: null,
       ...given,
     }))
@@ -165,16 +165,18 @@ test('what the prompt is filled in with is stored until the conversation has it,
   expect(JSON.stringify(thinker.agent.data)).not.toContain('xxx')
 })
 
-test('the third answer that is the same makes the fourth call pointless, unless a file changed', () => {
+test('the third answer that is the same makes the fourth call pointless, unless something changed', () => {
   const thinker = new Thinker({ ...ASSIGNMENT, turnsMax: 20 })
-  const once = (given: object = {}) => {
-    thinker.think({ calls: [call('1', false, 'k')] })
+  const once = (key = 'k', given: object = {}) => {
+    thinker.think({ calls: [call('1', false, key)] })
     const { refused } = thinker.input() as { refused: string[] }
     thinker.use(['1'], given)
     return refused.length
   }
   expect([once(), once(), once(), once(), once()]).toEqual([0, 0, 0, 1, 1])
-  once({ hasEdited: true })
+  once('other')
+  expect(once()).toBe(1)
+  once('change', { mayHaveChanged: true })
   expect(once()).toBe(0)
 })
 

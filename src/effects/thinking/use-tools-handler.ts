@@ -91,7 +91,20 @@ async function useTools(
       carriedOut.find(({ id }) => id === call.id) ??
       (isTooLate(call) ? tooLate(call, endsWith) : adviseOn(parts, call)),
   )
-  return keep(parts, transcript, answers.map(withinRow), blobs)
+  const changing = carriedOut.filter((answer) => mayHaveChanged(answer, tools, endsWith))
+  const changed = new Set(changing.map(({ id }) => id))
+  return keep(parts, transcript, answers.map(withinRow), changed, blobs)
+}
+
+/** What a command has changed before it failed stays; an edit that failed has changed nothing. */
+function mayHaveChanged(
+  { name, isError }: AnsweredCall,
+  tools: readonly Tool[],
+  endsWith: readonly string[],
+): boolean {
+  const isReadOnly = tools.find((tool) => tool.name === name)?.isReadOnly ?? true
+  if (isReadOnly || endsWith.includes(name)) return false
+  return !isError || !EDITING.has(name)
 }
 
 function tooLate({ id, name }: ToolCall, endsWith: readonly string[]): AnsweredCall {
@@ -115,6 +128,7 @@ async function keep(
   { transcripts, secrets }: UseToolsParts,
   before: Transcript,
   answers: readonly AnsweredCall[],
+  changed: ReadonlySet<string>,
   blobs: EffectContext['blobs'],
 ): Promise<Attempt> {
   const results: ToolResult[] = answers.map(({ id, name, text, isError }) => ({
@@ -130,7 +144,7 @@ async function keep(
       id,
       isError,
       result: fingerprint(text),
-      hasEdited: !isError && EDITING.has(name),
+      mayHaveChanged: changed.has(id),
       ends: ends === undefined ? null : { tool: name, input: clean(ends, secrets) },
     })),
   }

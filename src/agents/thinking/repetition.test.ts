@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { isRepetitive, type Repetition, remember } from './repetition.ts'
+
+/** A call as it is made again and again: what it comes to, and whether it only reads. */
+interface Made {
+  readonly key: string
+  readonly result?: string
+  readonly isReading?: true
+}
+
+/** Which of these calls, made one after the other, are refused. */
+function refusedOf(calls: readonly Made[]): boolean[] {
+  let known: Repetition = {}
+  return calls.map(({ key, result = 'same', isReading }) => {
+    const isRefused = isRepetitive(known, key)
+    const mayHaveChanged = !isReading && !isRefused
+    const answer = { id: '1', isError: false, result, mayHaveChanged, ends: null }
+    const transcript = { tail: { sha256: 'b', bytes: 1 }, travelling: [], parts: 1, bytes: 1 }
+    known = remember(known, new Map([['1', key]]), { transcript, answers: [answer] })
+    return isRefused
+  })
+}
+
+const times = <Value>(count: number, ...values: Value[]): Value[] =>
+  Array.from({ length: count }, () => values).flat()
+
+const READ: Made = { key: 'read', isReading: true }
+const TESTS: Made = { key: 'tests' }
+
+test('the fourth time is refused, and every other after it', () => {
+  const wanted = [false, false, false, true, true]
+  expect(refusedOf(times(5, READ))).toEqual(wanted)
+  expect(refusedOf(times(5, TESTS))).toEqual(wanted)
+})
+
+test('other answers are no repetition', () => {
+  const calls = ['a', 'b', 'a', 'b', 'a', 'b'].map((result) => ({ ...READ, result }))
+  expect(refusedOf(calls)).not.toContain(true)
+})
+
+test('reading something else changes nothing', () => {
+  const other: Made = { key: 'other', isReading: true }
+  expect(refusedOf([...times(3, READ), other, READ]).at(-1)).toBe(true)
+})
+
+test.each([READ, TESTS])(
+  'after another call that may have changed something, %o may be new',
+  (call) => {
+    const change = (name: string): Made => ({ key: name })
+    expect(refusedOf([...times(3, call), change('sed 1'), call])).not.toContain(true)
+    const work = Array.from({ length: 20 }, (_, i) => [change(`sed ${i}`), call]).flat()
+    expect(refusedOf(work)).not.toContain(true)
+    const back = [...times(4, call), change('sed 1'), ...times(4, call)]
+    expect(refusedOf(back).lastIndexOf(false)).toBe(back.length - 2)
+  },
+)
+
+test('the same change with the same answer is no change any more', () => {
+  const change: Made = { key: 'sed' }
+  const refused = refusedOf(times(6, READ, change))
+  // The first counts, so that reading is counted from the second time on.
+  expect(refused.slice(0, 7)).not.toContain(true)
+  expect(refused.slice(-3)).not.toContain(false)
+})
+
+test.each([
+  ['two', ['a', 'b']],
+  ['three', ['a', 'b', 'c']],
+])('a loop of %s calls comes to an end', (_, keys) => {
+  const loop = times(12, ...keys.map((key) => ({ key })))
+  expect(refusedOf(loop).slice(-keys.length * 6)).not.toContain(false)
+})
+
+test('a call that always answers something else does not keep a loop alive', () => {
+  const loop = Array.from({ length: 12 }, (_, i) => [READ, { key: 'date', result: `${i}` }]).flat()
+  const read = refusedOf(loop).filter((_, i) => i % 2 === 0)
+  expect(read.slice(-5)).not.toContain(false)
+})
