@@ -4,6 +4,7 @@ import {
   copyFileSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statfsSync,
   statSync,
@@ -13,6 +14,9 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { EDIT_TOOLS } from '../../src/effects/tools/edit-tools.ts'
+import type { ToolContext } from '../../src/effects/tools/tool.ts'
+import { answerCalls } from '../../src/effects/tools/tool-calls.ts'
 import {
   openSqliteJournal,
   openSqliteJournalReader,
@@ -161,4 +165,21 @@ test('a read-only folder is read, closed or as a killed process left it', async 
   await expect(openSqliteJournalReader(closed)).rejects.toThrow(
     /is read-only, and its journal cannot be copied to .* \(ENOENT\).*Name a folder.*TMPDIR/,
   )
+})
+
+test.each([
+  ['edit_file', { old_text: 'KEEP', new_text: 'z'.repeat(400_000) }],
+  ['write_file', { text: 'z'.repeat(400_000) }],
+])('a file that %s finds no room for stays as it was', async (name, input) => {
+  const path = join(disk, 'a.txt')
+  writeFileSync(path, 'old\nKEEP\n')
+  const { bavail, bsize } = statfsSync(disk)
+  writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - 100_000))
+  const context = { workspace: disk } as ToolContext
+  const call = { id: '1', name, input: { path: 'a.txt', ...input } }
+  expect(await answerCalls(EDIT_TOOLS, [call], context)).toMatchObject([
+    { isError: true, text: expect.stringContaining('the disk is full') },
+  ])
+  expect(readFileSync(path, 'utf8')).toBe('old\nKEEP\n')
+  expect(readdirSync(disk).sort()).toEqual(['a.txt', 'filler'])
 })

@@ -1,6 +1,9 @@
 import { lstatSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Purpose } from '../../src/effects/guards/path-guard.ts'
+import type { Purpose as Opening } from '../../src/effects/guards/path-guard.ts'
+
+/** What a path is for: to be opened, or to get another content. */
+export type Purpose = Opening | 'replace'
 
 /** What the guard is to say about a path, worked out slowly on a tree that nobody changes. */
 export type Verdict = 'inside' | 'refused'

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openInside, PathGuardError, type Purpose } from '../../src/effects/guards/path-guard.ts'
+import { openInside, PathGuardError, replaceInside } from '../../src/effects/guards/path-guard.ts'
 import { snapshot } from '../canary/snapshot.ts'
-import { judge, type Verdict } from './oracle.ts'
+import { judge, type Purpose, type Verdict } from './oracle.ts'
 import { RUNS, SEED, TIMEOUT_MS } from './runs.ts'
 import { makeTree, type Tree, trees } from './trees.ts'
 
@@ -41,10 +41,15 @@ async function walk(tree: Tree, purpose: Purpose): Promise<readonly Verdict[]> {
   }
 }
 
+function isRefusal(error: unknown): boolean {
+  return error instanceof PathGuardError || 'code' in (error as Error)
+}
+
 /** Opens a path, and asks the kernel by another way where the file is. */
 async function tryToOpen(ws: string, path: string, purpose: Purpose): Promise<Verdict> {
+  if (purpose === 'replace') return tryToReplace(ws, path)
   const opened = await openInside(ws, path, purpose).catch((error) => {
-    if (error instanceof PathGuardError || 'code' in error) return undefined
+    if (isRefusal(error)) return undefined
     throw error
   })
   if (opened === undefined) return 'refused'
@@ -52,14 +57,24 @@ async function tryToOpen(ws: string, path: string, purpose: Purpose): Promise<Ve
     const real = realpathSync.native(`/proc/self/fd/${opened.fd}`)
     expect(real === ws || real.startsWith(`${ws}/`)).toBe(true)
     expect([real, undefined]).toContain(kernelsWay(path.startsWith('/') ? path : `${ws}/${path}`))
-    if (purpose === 'replace') {
-      await opened.writeFile('replaced')
-      expect(readFileSync(real, 'utf8')).toBe('replaced')
-    }
     return 'inside'
   } finally {
     await opened.close()
   }
+}
+
+async function tryToReplace(ws: string, path: string): Promise<Verdict> {
+  try {
+    await replaceInside(ws, path, 'replaced')
+  } catch (error) {
+    if (isRefusal(error)) return 'refused'
+    throw error
+  }
+  const real = kernelsWay(path.startsWith('/') ? path : `${ws}/${path}`)
+  if (real === undefined) return 'inside'
+  expect(real.startsWith(`${ws}/`)).toBe(true)
+  expect(readFileSync(real, 'utf8')).toBe('replaced')
+  return 'inside'
 }
 
 /** Where the kernel is led; undefined where a dot or a slash after a file stops it, but not us. */

@@ -3,8 +3,9 @@ import { open, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openInside, PathGuardError, type Purpose } from '../../src/effects/guards/path-guard.ts'
+import { openInside, PathGuardError, replaceInside } from '../../src/effects/guards/path-guard.ts'
 import { snapshot } from '../canary/snapshot.ts'
+import type { Purpose } from './oracle.ts'
 import { RUNS, TIMEOUT_MS } from './runs.ts'
 import { type Swapper, startSwapping } from './swapper.ts'
 
@@ -78,6 +79,10 @@ describe.each(SWAPS)('while %s is swapped with a link', (_, swap) => {
 
 async function tryOnce(path: string, purpose: Purpose): Promise<'opened' | 'refused' | 'missed'> {
   try {
+    if (purpose === 'replace') {
+      await replaceInside(ws, path, 'written')
+      return 'opened'
+    }
     const file = await openInside(ws, path, purpose)
     try {
       if (purpose === 'read') expect(await file.readFile('utf8')).not.toBe(OUTSIDE)

@@ -26,6 +26,7 @@ beforeAll(async () => {
   })
   writeFiles(scratch, { 'outside.ts': 'answer outside\n' })
   symlinkSync('..', join(workspace, 'up'))
+  symlinkSync('src', join(workspace, 'code'))
   processes = openProcesses(scratch)
   const isolation = await openUnconfined(processes, { stateFolder: join(scratch, 'state') })
   const sandbox = await isolation.open({ workspace, access: 'read' })
@@ -53,6 +54,39 @@ describe('search_text', () => {
     ])
   })
 
+  test.each([
+    ['src', 'src/a.ts:1:export const answer = 42'],
+    ['src/a.ts', 'src/a.ts:1:export const answer = 42'],
+    ['docs/../code', 'src/a.ts:1:export const answer = 42'],
+  ])('searches in %s', async (path, line) => {
+    const { text } = await call('search_text', { pattern: 'answer', path })
+    expect(text.trim()).toContain(line)
+  })
+
+  test.each([
+    ['..', /leads out/],
+    ['src/../..', /leads out/],
+    ['up', /leads out/],
+    ['up/outside.ts', /leads out/],
+    ['/etc/passwd', /not inside/],
+    ['/', /not inside/],
+    ['none', /no such file/],
+  ])('refuses %s', async (path, reason) => {
+    const { text, isError } = await call('search_text', { pattern: '.', path })
+    expect(text).toMatch(reason)
+    expect(isError).toBe(true)
+  })
+
+  test.each(['**', '.git/**', '.git/config', '*'])('leaves out .git for %s', async (glob) => {
+    const { text } = await call('search_text', { pattern: 'answer', glob })
+    expect(text).not.toContain('in git')
+  })
+
+  test('looks into .git where it is told to', async () => {
+    const { text } = await call('search_text', { pattern: 'answer', path: '.git' })
+    expect(text).toBe('.git/config:1:answer = in git\n')
+  })
+
   test('takes no value for an option', async () => {
     const { isError, text } = await call('search_text', { pattern: '--files', path: '--pre=sh' })
     expect({ isError, text }).toEqual({ isError: false, text: '[nothing found]' })
@@ -65,6 +99,13 @@ describe('search_text', () => {
     })
   })
 })
+
+test.each(['**', '.git/**', '.git', '**/config', '*'])(
+  'find_files leaves out .git for %s',
+  async (glob) => {
+    expect((await call('find_files', { glob })).text).not.toContain('.git')
+  },
+)
 
 test('find_files finds by a glob', async () => {
   expect((await call('find_files', { glob: 'src/*.ts' })).text).toBe('./src/a.ts\n')

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import {
   linkSync,
   mkdirSync,
@@ -13,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openInside, PathGuardError, type Purpose } from './path-guard.ts'
+import { findInside, openInside, PathGuardError, replaceInside } from './path-guard.ts'
 
 let scratch: string
 let folder: string
@@ -41,14 +42,20 @@ async function read(path: string): Promise<string> {
   }
 }
 
-async function write(path: string, text: string, purpose: Purpose = 'replace'): Promise<void> {
-  const file = await openInside(folder, path, purpose)
-  try {
-    await file.writeFile(text)
-  } finally {
-    await file.close()
-  }
+/** The two ways to change a file. */
+const CHANGES = {
+  async write(path: string, text: string): Promise<void> {
+    const file = await openInside(folder, path, 'write')
+    try {
+      await file.writeFile(text)
+    } finally {
+      await file.close()
+    }
+  },
+  replace: (path: string, text: string) => replaceInside(folder, path, text),
 }
+const { write, replace } = CHANGES
+const WAYS = Object.keys(CHANGES) as (keyof typeof CHANGES)[]
 
 const link = (target: string, path: string) => symlinkSync(target, join(folder, path))
 
@@ -120,7 +127,7 @@ describe('reading', () => {
     execFileSync('/usr/bin/mkfifo', [join(folder, 'pipe')])
     await expect(openInside(folder, 'pipe', 'read')).rejects.toThrow(/no plain file/)
     await expect(openInside(folder, 'pipe', 'write')).rejects.toThrow(/no plain file/)
-    await expect(openInside(folder, 'pipe', 'replace')).rejects.toThrow()
+    await expect(replace('pipe', 'x')).rejects.toThrow()
   })
 
   test('says what is not there, by the path that it was given', async () => {
@@ -140,47 +147,56 @@ describe('reading', () => {
 
 describe('writing', () => {
   test('makes, changes and empties files', async () => {
-    await write('new', 'one')
-    await write('new', '2')
+    await replace('new', 'one')
+    await replace('new', '2')
     expect(readFileSync(join(folder, 'new'), 'utf8')).toBe('2')
-    await write('file', 'IN', 'write')
+    await write('file', 'IN')
     expect(readFileSync(join(folder, 'file'), 'utf8')).toBe('INside')
   })
 
-  test.each(['write', 'replace'] as const)('to %s follows no last link', async (purpose) => {
+  test.each(WAYS)('to %s follows no last link', async (way) => {
     link('deep/er/file', 'inside-link')
     link('../secret', 'out')
     link('../made', 'dangling')
     for (const path of ['inside-link', 'out', 'dangling', 'out/']) {
-      await expect(openInside(folder, path, purpose)).rejects.toThrow(PathGuardError)
+      await expect(CHANGES[way](path, 'x')).rejects.toThrow(PathGuardError)
     }
     expect(readFileSync(join(scratch, 'secret'), 'utf8')).toBe('outside')
     expect(readdirSync(scratch)).not.toContain('made')
   })
 
-  test.each(['write', 'replace'] as const)(
-    'to %s spares what has another name',
-    async (purpose) => {
-      linkSync(join(scratch, 'secret'), join(folder, 'hard'))
-      await expect(openInside(folder, 'hard', purpose)).rejects.toThrow(/another name/)
-      expect(readFileSync(join(scratch, 'secret'), 'utf8')).toBe('outside')
-      expect(await read('hard')).toBe('outside')
-    },
-  )
+  test.each(WAYS)('to %s spares what has another name', async (way) => {
+    linkSync(join(scratch, 'secret'), join(folder, 'hard'))
+    await expect(CHANGES[way]('hard', 'x')).rejects.toThrow(/another name/)
+    expect(readFileSync(join(scratch, 'secret'), 'utf8')).toBe('outside')
+    expect(await read('hard')).toBe('outside')
+  })
+
+  test('removes what a kill while replacing has left, and leaves nothing itself', async () => {
+    const before = readdirSync(folder)
+    await expect(replace('file', undefined as never)).rejects.toThrow()
+    expect(readdirSync(folder)).toEqual(before)
+    const draft = `.slipway-${createHash('sha256').update('file').digest('hex').slice(0, 16)}.draft`
+    symlinkSync('../secret', join(folder, draft))
+    await replace('file', 'new')
+    expect(readdirSync(folder)).toEqual(before)
+    expect(await read('file')).toBe('new')
+    expect(readFileSync(join(scratch, 'secret'), 'utf8')).toBe('outside')
+  })
 
   test('never leads into a .git folder', async () => {
     link('.git', 'alias')
     link(join(folder, '.git'), 'absolute')
     mkdirSync(join(folder, '.GIT'), { recursive: true })
     for (const path of ['.git/config', 'alias/config', 'absolute/config', '.GIT/x', 'deep/.git']) {
-      await expect(openInside(folder, path, 'replace')).rejects.toThrow(PathGuardError)
+      await expect(replace(path, 'x')).rejects.toThrow(PathGuardError)
     }
     expect(readdirSync(join(folder, '.git'))).toEqual([])
   })
 
   test('does not make folders', async () => {
-    await expect(openInside(folder, 'no/such', 'replace')).rejects.toMatchObject({ code: 'ENOENT' })
-    await expect(openInside(folder, 'deep', 'replace')).rejects.toMatchObject({ code: 'EISDIR' })
+    await expect(replace('no/such', 'x')).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(replace('deep', 'x')).rejects.toMatchObject({ code: 'EISDIR' })
   })
 })
 
@@ -196,16 +212,36 @@ test('listing opens folders inside and nothing else', async () => {
   await expect(openInside(folder, 'file', 'list')).rejects.toMatchObject({ code: 'ENOTDIR' })
 })
 
+test('finding says where something is, without links', async () => {
+  link('deep', 'alias')
+  link('..', 'out')
+  const found = ['', 'file', 'deep/..', 'alias/er', 'alias/er/file', join(folder, 'deep')]
+  expect(await Promise.all(found.map((path) => findInside(folder, path)))).toEqual([
+    '.',
+    'file',
+    '.',
+    'deep/er',
+    'deep/er/file',
+    'deep',
+  ])
+  for (const path of ['..', 'out', 'out/secret', '/etc']) {
+    await expect(findInside(folder, path)).rejects.toThrow(PathGuardError)
+  }
+  await expect(findInside(folder, 'none')).rejects.toMatchObject({ code: 'ENOENT' })
+})
+
 test('leaves no file open', async () => {
   if (process.platform !== 'linux') return
   link('..', 'out')
   const count = () => readdirSync('/proc/self/fd').length
   const before = count()
   for (const path of ['deep/er/file', 'out/secret', 'missing', 'deep/er/../x', 'deep', 'file/x']) {
-    for (const purpose of ['read', 'write', 'replace', 'list'] as const) {
+    for (const purpose of ['read', 'write', 'list'] as const) {
       const handle = await openInside(folder, path, purpose).catch(() => undefined)
       await handle?.close()
     }
+    await replace(path, 'x').catch(() => {})
+    await findInside(folder, path).catch(() => {})
   }
   expect(count()).toBe(before)
 })

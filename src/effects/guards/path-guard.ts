@@ -1,6 +1,7 @@
-import { constants } from 'node:fs'
-import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, open, readlink, realpath, rename, unlink } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { isGitFolder } from './git-guard.ts'
 
 /** A path that leads out of its folder, or to something that is not to be opened. */
@@ -13,8 +14,8 @@ const LINKS_MAX = 20
 /** Each level is an open file, of which a process has about a thousand. */
 const LEVELS_MAX = 128
 
-/** What a file is opened for. `write` makes it when it is not there; `replace` empties it first. */
-export type Purpose = 'read' | 'write' | 'replace' | 'list'
+/** What a file is opened for. `write` makes it when it is not there. */
+export type Purpose = 'read' | 'write' | 'list'
 
 // macOS has no way to say "in this open folder", but a flag that refuses links on the whole way.
 const NO_LINK = process.platform === 'darwin' ? 0x2000_0000 : constants.O_NOFOLLOW
@@ -25,10 +26,11 @@ const QUIET = constants.O_NONBLOCK | constants.O_NOCTTY | NO_LINK
 const FLAGS: Readonly<Record<Purpose, number>> = {
   read: constants.O_RDONLY | QUIET,
   write: constants.O_RDWR | constants.O_CREAT | QUIET,
-  // Emptied only when it is known to be a plain file that is nobody else's.
-  replace: constants.O_WRONLY | constants.O_CREAT | QUIET,
   list: FOLDER,
 }
+/** Finds out whether a file that is there may be written to. */
+const PRESENT = constants.O_WRONLY | QUIET
+const DRAFT = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | QUIET
 
 /**
  * The door to every file whose path is not ours: opens it only if it lies below the folder, one
@@ -41,10 +43,45 @@ export async function openInside(
   path: string,
   purpose: Purpose,
 ): Promise<FileHandle> {
+  return walkInside(folder, path, purpose, (walk, parts) => walk.to(parts))
+}
+
+/**
+ * Where a file or a folder inside a folder is, from there and without links; `.` for the folder
+ * itself. For programs that are given a path; rejects like `openInside`.
+ */
+export async function findInside(folder: string, path: string): Promise<string> {
+  const found = await openInside(folder, path, 'list').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTDIR') throw error
+    return openInside(folder, path, 'read')
+  })
+  try {
+    const real = await readlink(`/proc/self/fd/${found.fd}`)
+    return relative(await realpath(folder), real) || '.'
+  } finally {
+    await found.close()
+  }
+}
+
+/**
+ * Gives a file inside a folder another content, or makes it. What was there stays until all of the
+ * new content is on the disk, so that neither a full disk nor a kill loses both. Its mode is kept.
+ * Rejects like `openInside` for what is written to, and leaves nothing else behind then.
+ */
+export async function replaceInside(folder: string, path: string, content: string): Promise<void> {
+  await walkInside(folder, path, 'write', (walk, parts) => walk.replace(parts, content))
+}
+
+async function walkInside<Found>(
+  folder: string,
+  path: string,
+  purpose: Purpose,
+  go: (walk: Walk, parts: string[]) => Promise<Found>,
+): Promise<Found> {
   const root = await realpath(folder)
   const walk = new Walk(root, purpose)
   try {
-    return await walk.to(partsOf([folder.replace(/\/+$/, ''), root], path))
+    return await go(walk, partsOf([folder.replace(/\/+$/, ''), root], path))
   } catch (error) {
     throw named(error, path)
   } finally {
@@ -84,19 +121,55 @@ class Walk {
 
   async to(rest: string[]): Promise<FileHandle> {
     this.#folders.push(await open(this.#root, FOLDER))
-    for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
-      if (part === '..') await this.#up()
-      else if (rest.length === 0) {
-        const found = await this.#last(part, rest)
-        if (found !== undefined) return found
-      } else await this.#down(part, rest)
+    for (let name = await this.#toLast(rest); name !== undefined; name = await this.#toLast(rest)) {
+      const found = await this.#last(name, rest)
+      if (found !== undefined) return found
     }
     if (this.#purpose === 'list') return open(this.#here(), FLAGS.list)
     throw new PathGuardError('the path names a folder')
   }
 
+  async replace(rest: string[], content: string): Promise<void> {
+    this.#folders.push(await open(this.#root, FOLDER))
+    const name = await this.#toLast(rest)
+    if (name === undefined) throw new PathGuardError('the path names a folder')
+    this.#refuseGit(name)
+    const before = await this.#present(name)
+    const draft = this.#here(draftOf(name))
+    await unlink(draft).catch(ignoreMissing)
+    const file = await open(draft, DRAFT, 0o644)
+    try {
+      await fill(file, content, before)
+      await rename(draft, this.#here(name))
+    } catch (error) {
+      await unlink(draft).catch(ignoreMissing)
+      throw error
+    }
+  }
+
   async leave(): Promise<void> {
     await Promise.all(this.#folders.map((folder) => folder.close()))
+  }
+
+  /** Goes to the folder of the last component, and says its name; undefined after a last `..`. */
+  async #toLast(rest: string[]): Promise<string | undefined> {
+    for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
+      if (part === '..') await this.#up()
+      else if (rest.length === 0) return part
+      else await this.#down(part, rest)
+    }
+    return undefined
+  }
+
+  /** What a file is that may be written to; undefined where there is none. */
+  async #present(name: string): Promise<Stats | undefined> {
+    try {
+      const file = await this.#accept(await open(this.#here(name), PRESENT))
+      return await file.stat().finally(() => file.close())
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw refusal(error, name)
+    }
   }
 
   /** Linux reaches a folder through its descriptor, whatever its name leads to by now. */
@@ -149,7 +222,6 @@ class Walk {
       if (this.#isWriting() && stat.nlink > 1) {
         throw new PathGuardError('the file has another name, and would change there too')
       }
-      if (this.#purpose === 'replace') await file.truncate(0)
       return file
     } catch (error) {
       await file.close()
@@ -172,7 +244,7 @@ class Walk {
   }
 
   #isWriting(): boolean {
-    return this.#purpose === 'write' || this.#purpose === 'replace'
+    return this.#purpose === 'write'
   }
 
   #refuseGit(name: string): void {
@@ -189,10 +261,34 @@ function refusal(error: unknown, name: string): unknown {
     : error
 }
 
+/** The same for every try, so that the next one removes what a kill has left. */
+function draftOf(name: string): string {
+  return `.slipway-${createHash('sha256').update(name).digest('hex').slice(0, 16)}.draft`
+}
+
+async function fill(file: FileHandle, content: string, like: Stats | undefined): Promise<void> {
+  try {
+    if (like !== undefined) {
+      // Only root may give a file away; for others the new one is theirs.
+      await file.chown(like.uid, like.gid).catch(() => {})
+      await file.chmod(like.mode & 0o777)
+    }
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
+}
+
 /** The file system names the way that we took; a reader knows the path alone. */
 function named(error: unknown, path: string): unknown {
   const { path: taken, message } = error as NodeJS.ErrnoException
   if (!(error instanceof Error) || taken === undefined) return error
-  error.message = message.replaceAll(taken, () => path)
+  const { dest = taken } = error as { dest?: string }
+  error.message = message.replaceAll(taken, () => path).replaceAll(dest, () => path)
   return Object.assign(error, { path })
 }

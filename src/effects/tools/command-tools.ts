@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { findInside } from '../guards/path-guard.ts'
 import type { Ended } from '../process/command.ts'
 import { shorten } from './output-files.ts'
+import { explained } from './read-tools.ts'
 import { defineTool, refused, said, type ToolAnswer, type ToolContext } from './tool.ts'
 
 const SEARCH_TIMEOUT_MS = 30_000
@@ -16,7 +18,7 @@ const findFiles = defineTool({
   description: 'Finds files by a glob such as "src/**/*.ts". Ignored files are left out.',
   schema: z.strictObject({ glob: pattern }),
   isReadOnly: true,
-  run: ({ glob }, context) => search(context, ['--files', '--sort=path', `--glob=${glob}`, '.']),
+  run: ({ glob }, context) => search(context, ['--files', '--sort=path', `--glob=${glob}`]),
 })
 
 const searchText = defineTool({
@@ -27,22 +29,24 @@ const searchText = defineTool({
   isReadOnly: true,
   run({ pattern: regexp, path, glob }, context) {
     const only = glob === undefined ? [] : [`--glob=${glob}`]
-    const flags = ['--line-number', '--no-heading', '--color=never', '--sort=path']
-    return search(context, [
-      ...flags,
-      '--max-columns=300',
-      ...only,
-      `--regexp=${regexp}`,
-      '--',
-      path,
-    ])
+    const flags = ['--line-number', '--with-filename', '--no-heading', '--color=never']
+    return explained(async () => {
+      const place = await findInside(context.workspace, path)
+      const what = ['--sort=path', '--max-columns=300', ...only, `--regexp=${regexp}`]
+      return search(context, [...flags, ...what], place)
+    })
   },
 })
 
-/** Ripgrep, inside the sandbox: a link that leads out leads nowhere there. */
-async function search(context: ToolContext, args: readonly string[]): Promise<ToolAnswer> {
+/** Ripgrep, inside the sandbox, in a place that is known to be inside the workspace. */
+async function search(
+  context: ToolContext,
+  args: readonly string[],
+  place = '.',
+): Promise<ToolAnswer> {
   const ended = await context.sandbox.run({
-    argv: ['rg', '--no-config', '--no-follow', '--hidden', '--glob=!.git', ...args],
+    // The last glob that fits decides.
+    argv: ['rg', '--no-config', '--no-follow', '--hidden', ...args, '--glob=!.git', '--', place],
     timeoutMs: SEARCH_TIMEOUT_MS,
     outputBytesMax: OUTPUT_BYTES_MAX,
     signal: context.signal,

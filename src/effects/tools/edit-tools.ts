@@ -1,9 +1,9 @@
 import { mkdir, readlink, realpath } from 'node:fs/promises'
-import { dirname, relative } from 'node:path'
+import { basename, dirname, relative } from 'node:path'
 import { z } from 'zod'
 import { isGitFolder } from '../guards/git-guard.ts'
-import { openInside, PathGuardError } from '../guards/path-guard.ts'
-import { explained, readText } from './read-tools.ts'
+import { openInside, PathGuardError, replaceInside } from '../guards/path-guard.ts'
+import { explained, readBytes } from './read-tools.ts'
 import { defineTool, refused, said } from './tool.ts'
 
 const TEXT_CHARS_MAX = 500_000
@@ -21,7 +21,7 @@ const editFile = defineTool({
   isReadOnly: false,
   async run({ path, old_text, new_text }, { workspace }) {
     return explained(async () => {
-      const before = await readText(workspace, path)
+      const before = textOf(await readBytes(workspace, path), path)
       const first = before.indexOf(old_text)
       if (first === -1) return refused(`old_text does not occur in ${path}`)
       const again = before.indexOf(old_text, first + 1)
@@ -31,7 +31,8 @@ const editFile = defineTool({
       }
       if (old_text === new_text) return refused('old_text and new_text are the same')
       const after = before.slice(0, first) + new_text + before.slice(first + old_text.length)
-      await replace(workspace, path, after)
+      if (!after.isWellFormed()) return refused('old_text or new_text has half a character')
+      await replaceInside(workspace, path, after)
       return said(`${path}: line ${before.slice(0, first).split('\n').length} changed`)
     })
   },
@@ -45,19 +46,19 @@ const writeFile = defineTool({
   isReadOnly: false,
   async run({ path, text }, { workspace }) {
     return explained(async () => {
-      await replace(workspace, path, text)
+      await makeFolders(workspace, dirname(path))
+      await replaceInside(workspace, path, text)
       return said(`${path}: ${text.split('\n').length} lines written`)
     })
   },
 })
 
-async function replace(workspace: string, path: string, text: string): Promise<void> {
-  await makeFolders(workspace, dirname(path))
-  const file = await openInside(workspace, path, 'replace')
+/** A text that comes out as the same bytes again. */
+function textOf(bytes: Uint8Array, path: string): string {
   try {
-    await file.writeFile(text)
-  } finally {
-    await file.close()
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new PathGuardError(`${path} is not UTF-8: change it with the shell, or write it anew`)
   }
 }
 
@@ -68,6 +69,9 @@ async function makeFolders(workspace: string, path: string): Promise<void> {
     await (await openInside(workspace, path, 'list')).close()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (basename(path) === '..') {
+      throw new PathGuardError('the path goes up from a folder that is not there: write it without')
+    }
     await makeFolders(workspace, dirname(path))
     await makeFolder(workspace, dirname(path), path.slice(path.lastIndexOf('/') + 1))
   }

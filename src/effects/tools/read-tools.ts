@@ -76,15 +76,20 @@ function nameOf(entry: Dirent): string {
   return entry.isSymbolicLink() ? `${entry.name}@` : entry.name
 }
 
-/** What a file of the workspace holds; rejects when it is no text. */
-export async function readText(workspace: string, path: string): Promise<string> {
+/** What a file of the workspace holds; rejects when it is no text. What is not UTF-8 is replaced. */
+async function readText(workspace: string, path: string): Promise<string> {
+  return (await readBytes(workspace, path)).toString()
+}
+
+/** The bytes of a text file of the workspace, in whatever encoding. */
+export async function readBytes(workspace: string, path: string): Promise<Buffer> {
   const file = await openInside(workspace, path, 'read')
   try {
     const { size } = await file.stat()
     if (size > FILE_BYTES_MAX) throw new PathGuardError(`${path} has ${size} bytes: too long`)
     const bytes = await file.readFile()
     if (bytes.includes(0)) throw new PathGuardError(`${path} is no text`)
-    return bytes.toString()
+    return bytes
   } finally {
     await file.close()
   }
@@ -101,6 +106,8 @@ export async function explained(work: () => Promise<ToolAnswer>): Promise<ToolAn
       ENOTDIR: 'a part of the path is no folder',
       EISDIR: 'that is a folder',
       EACCES: 'that may not be opened',
+      ENAMETOOLONG: 'a name in the path is too long',
+      ENOSPC: 'the disk is full, and nothing was changed',
     }
     return refused((code && words[code]) ?? message)
   }

@@ -1,9 +1,14 @@
 import {
+  chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
+  readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -89,9 +94,59 @@ describe('edit_file', () => {
     expect(answer).toMatchObject({ isError: true, text: expect.stringMatching(reason) })
     expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n')
   })
+
+  test('refuses a file that is not UTF-8, and names a way out', async () => {
+    const bytes = Buffer.from('caf\u00e9\nabc\n', 'latin1')
+    writeFileSync(join(workspace, 'latin1.txt'), bytes)
+    const edit = { path: 'latin1.txt', old_text: 'abc', new_text: 'xyz' }
+    const answer = await call('edit_file', edit)
+    expect(answer).toMatchObject({ isError: true, text: expect.stringMatching(/UTF-8.*shell/) })
+    expect(readFileSync(join(workspace, 'latin1.txt'))).toEqual(bytes)
+  })
+
+  test('keeps a byte order mark, and cuts no character in two', async () => {
+    const path = join(workspace, 'mark.txt')
+    writeFileSync(path, '\ufeffa\u{1f600}\u{1f600}')
+    await call('edit_file', { path: 'mark.txt', old_text: 'a', new_text: 'b' })
+    expect(readFileSync(path, 'utf8')).toBe('\ufeffb\u{1f600}\u{1f600}')
+    const half = { path: 'mark.txt', old_text: '\ude00\ud83d', new_text: '-' }
+    expect(await call('edit_file', half)).toMatchObject({ isError: true })
+    expect(readFileSync(path, 'utf8')).toBe('\ufeffb\u{1f600}\u{1f600}')
+  })
+
+  test('leaves the old file whole until the new one is there, keeps its mode and nothing else', async () => {
+    const path = join(workspace, 'a.txt')
+    chmodSync(path, 0o750)
+    const before = openSync(path, 'r')
+    await call('edit_file', { path: 'a.txt', old_text: 'two', new_text: '2' })
+    const old = readFileSync(before, 'utf8')
+    closeSync(before)
+    expect(old).toBe('one\ntwo\nthree\n')
+    expect(readFileSync(path, 'utf8')).toBe('one\n2\nthree\n')
+    expect(statSync(path).mode & 0o777).toBe(0o750)
+    expect(readdirSync(workspace)).toEqual(['a.txt'])
+  })
+
+  test('writes through no link, also one that stays inside', async () => {
+    symlinkSync('a.txt', join(workspace, 'link'))
+    const answer = await call('edit_file', { path: 'link', old_text: 'two', new_text: '2' })
+    expect(answer).toMatchObject({ isError: true, text: expect.stringContaining('is a link') })
+    expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\ntwo\nthree\n')
+    expect(readdirSync(workspace).sort()).toEqual(['a.txt', 'link'])
+  })
 })
 
 describe('write_file', () => {
+  test.each(['x/../../y', 'x/../y', 'x/../new/y'])(
+    'refuses %s in clear words, and makes nothing',
+    async (path) => {
+      const { text, isError } = await call('write_file', { path, text: 'x' })
+      expect(isError).toBe(true)
+      expect(text).toMatch(/goes up from a folder that is not there/)
+      expect(readdirSync(workspace)).toEqual(['a.txt'])
+    },
+  )
+
   test('makes folders as needed, and only inside', async () => {
     await call('write_file', { path: 'x/y/z.txt', text: 'deep' })
     expect(readFileSync(join(workspace, 'x/y/z.txt'), 'utf8')).toBe('deep')
@@ -156,7 +211,17 @@ test('every tool has a definition that a provider takes', () => {
 
 test('bad calls are answered and never carried out', { timeout: 60_000 }, async () => {
   const names = fc.oneof(fc.constantFrom(...TOOLS.map(({ name }) => name)), fc.string())
-  const fields = ['path', 'text', 'old_text', 'new_text', 'command', 'timeout_ms', 'from', 'extra']
+  const fields = [
+    'path',
+    'text',
+    'old_text',
+    'new_text',
+    'command',
+    'timeout_ms',
+    'from',
+    'column',
+    'extra',
+  ]
   const input = fc.oneof(
     fc.anything(),
     fc.dictionary(fc.constantFrom(...fields), fc.anything(), { maxKeys: 4 }),
