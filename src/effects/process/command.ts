@@ -9,8 +9,10 @@ export interface Command {
   /** A stream is what a process that is talked to reads for as long as it lives. */
   readonly stdin?: string | Uint8Array | Readable
   readonly timeoutMs: number
-  /** The most that is kept of each stream; the rest is dropped out of its middle. */
+  /** The most that is kept of both streams together; the rest is dropped out of their middle. */
   readonly outputBytesMax: number
+  /** The most that is kept of each stream alone; as much as of both unless said. */
+  readonly streamBytesMax?: number
   /** The most that it may print before it is ended; 1 GiB unless said. */
   readonly printedBytesMax?: number
   /** Called with what it prints, as it comes. */
@@ -34,7 +36,7 @@ export interface Ended {
   readonly exitCode: number | null
   readonly stdout: Buffer
   readonly stderr: Buffer
-  /** Both streams in the order of their arrival, bounded like each of them. */
+  /** Both streams in the order of their arrival. */
   readonly output: Buffer
   /** How many bytes of both streams were dropped from `output`. */
   readonly droppedBytes: number

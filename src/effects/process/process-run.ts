@@ -137,8 +137,9 @@ class GatheredOutput {
   constructor(command: Command, startedMs: number) {
     this.#command = command
     this.#startedMs = startedMs
-    this.#stdout = new BoundedOutput(command.outputBytesMax)
-    this.#stderr = new BoundedOutput(command.outputBytesMax)
+    const streamBytesMax = command.streamBytesMax ?? command.outputBytesMax
+    this.#stdout = new BoundedOutput(streamBytesMax)
+    this.#stderr = new BoundedOutput(streamBytesMax)
     this.#output = new BoundedOutput(command.outputBytesMax)
   }
 

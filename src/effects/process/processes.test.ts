@@ -123,6 +123,14 @@ describe('a command', () => {
     expect((await sh('sleep 60', { timeoutMs: 50 })).how).toBe('timed_out')
   })
 
+  test('keeps less of each stream than of both, where that is asked for', async () => {
+    const script = 'seq 1 1000; seq 1 1000 >&2'
+    const ended = await sh(script, { outputBytesMax: 10_000, streamBytesMax: 100 })
+    expect(ended.droppedBytes).toBe(0)
+    expect(ended.output.length).toBe(2 * 3_893)
+    for (const stream of [ended.stdout, ended.stderr]) expect(stream.length).toBeLessThan(150)
+  })
+
   test('that prints without end is ended', async () => {
     const ended = await sh('yes', { printedBytesMax: 1_000_000 })
     expect(ended).toMatchObject({ how: 'flooded', exitCode: null })

@@ -59,6 +59,7 @@ export interface SandboxCommand {
   readonly stdin?: NonNullable<Command['stdin']>
   readonly timeoutMs: number
   readonly outputBytesMax: number
+  readonly streamBytesMax?: number
   readonly onStdout?: NonNullable<Command['onStdout']>
   readonly signal?: AbortSignal
 }

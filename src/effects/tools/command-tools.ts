@@ -8,7 +8,10 @@ import { defineTool, refused, said, type ToolAnswer, type ToolContext } from './
 const SEARCH_TIMEOUT_MS = 30_000
 const SHELL_TIMEOUT_MS = 120_000
 const SHELL_TIMEOUT_MS_MAX = 600_000
-const OUTPUT_BYTES_MAX = 1_000_000
+/** Kept of what a command prints. Each MB is looked through for secrets, which takes 0.1 s or more. */
+const OUTPUT_BYTES_MAX = 4_000_000
+/** Of one stream alone only the words are needed that say why a command could not be run. */
+const STREAM_BYTES_MAX = 16_000
 
 const pattern = z.string().min(1).max(1_000)
 const folder = z.string().min(1).max(4_096).default('.')
@@ -49,11 +52,12 @@ async function search(
     argv: ['rg', '--no-config', '--no-follow', '--hidden', ...args, '--glob=!.git', '--', place],
     timeoutMs: SEARCH_TIMEOUT_MS,
     outputBytesMax: OUTPUT_BYTES_MAX,
+    streamBytesMax: STREAM_BYTES_MAX,
     signal: context.signal,
   })
   if (ended.how === 'exited' && ended.exitCode === 1) return said('[nothing found]')
   if (ended.how === 'exited' && ended.exitCode === 0) {
-    return said(await shorten(ended.stdout.toString(), context.outputs))
+    return said(await shorten(ended.output.toString(), context.outputs, ended.droppedBytes))
   }
   return refused(failureOf(ended))
 }
@@ -72,9 +76,10 @@ const runShell = defineTool({
       argv: ['sh', '-c', command],
       timeoutMs: timeout_ms,
       outputBytesMax: OUTPUT_BYTES_MAX,
+      streamBytesMax: STREAM_BYTES_MAX,
       signal,
     })
-    const output = await shorten(ended.output.toString(), outputs)
+    const output = await shorten(ended.output.toString(), outputs, ended.droppedBytes)
     const end = ended.how === 'exited' ? `exit code ${ended.exitCode}` : failureOf(ended)
     const isError = ended.how !== 'exited' || ended.exitCode !== 0
     return {

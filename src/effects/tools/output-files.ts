@@ -34,10 +34,17 @@ export function openOutputFiles(folder: string, secrets: readonly string[] = [])
 }
 
 /** The most of one answer that a model is shown. */
-const SHOWN_CHARS_MAX = 16_000
+export const SHOWN_CHARS_MAX = 16_000
 
-/** A text as it is shown: what is too long is cut in its middle, and kept whole to be read. */
-export async function shorten(whole: string, outputs: OutputFiles): Promise<string> {
+/**
+ * A text as it is shown: what is too long is cut in its middle, and kept whole to be read. What was
+ * dropped before, because there was too much even for that, is named.
+ */
+export async function shorten(
+  whole: string,
+  outputs: OutputFiles,
+  droppedBytes = 0,
+): Promise<string> {
   const text = outputs.clean(whole)
   if (text.length <= SHOWN_CHARS_MAX) return text
   const name = await outputs.keep(text)
@@ -45,5 +52,9 @@ export async function shorten(whole: string, outputs: OutputFiles): Promise<stri
   const head = text.slice(0, half)
   const tail = text.slice(-half)
   const left = text.length - head.length - tail.length
-  return `${head}\n[${left} characters left out; read_file with path "${name}" has everything]\n${tail}`
+  const has =
+    droppedBytes === 0
+      ? 'everything'
+      : `all but ${droppedBytes} bytes that are kept nowhere, and says in their place "[${droppedBytes} bytes left out]"`
+  return `${head}\n[${left} characters left out; read_file with path "${name}" has ${has}]\n${tail}`
 }

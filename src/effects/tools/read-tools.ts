@@ -1,13 +1,12 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { z } from 'zod'
 import { openInside, PathGuardError } from '../guards/path-guard.ts'
-import { shorten } from './output-files.ts'
+import { SHOWN_CHARS_MAX, shorten } from './output-files.ts'
 import { defineTool, refused, said, type ToolAnswer } from './tool.ts'
 
 const FILE_BYTES_MAX = 2 * 1024 * 1024
 const LINES_DEFAULT = 1_000
 const ENTRIES_MAX = 1_000
-const KEPT_CHARS_MAX = 16_000
 
 const readFile = defineTool({
   name: 'read_file',
@@ -16,38 +15,60 @@ const readFile = defineTool({
   schema: z.strictObject({
     path: z.string().min(1).max(4_096),
     from: z.int().min(1).optional(),
+    column: z.int().min(1).optional(),
     lines: z.int().min(1).max(5_000).optional(),
   }),
   isReadOnly: true,
-  async run({ path, from = 1, lines = LINES_DEFAULT }, { workspace, outputs }) {
+  async run({ path, from = 1, column = 1, lines = LINES_DEFAULT }, { workspace, outputs }) {
     return explained(async () => {
       const kept = await outputs.read(path)
-      const text = kept ?? (await readText(workspace, path))
-      const all = text.split('\n')
+      const all = (kept ?? (await readText(workspace, path))).split('\n')
       if (all.at(-1) === '') all.pop()
       const wanted = all.slice(from - 1, from - 1 + lines)
+      const [first] = wanted
+      if (first === undefined) return refused(`${path} has ${all.length} lines`)
+      if (column > 1 && column > first.length) {
+        return refused(`line ${from} has ${first.length} characters`)
+      }
+      const numbered = wanted.map((line, i) => `${from + i}\t${line}`).join('\n')
       // Kept output is read by parts; keeping it again under another name would never end.
-      const shown = kept === undefined ? wanted : withinLimit(wanted)
-      if (shown.length === 0) return refused(`${path} has ${all.length} lines`)
-      const numbered = shown.map((line, i) => `${from + i}\t${line}`).join('\n')
-      const last = from - 1 + shown.length
-      const rest = last < all.length ? `\n[${all.length - last} more lines, from ${last + 1}]` : ''
-      return said(`${kept === undefined ? await shorten(numbered, outputs) : numbered}${rest}`)
+      if (kept !== undefined) return said(partOf(numbered, from, column, all.length))
+      // Secrets are taken out first: of one that is begun in, nobody would know the rest.
+      const text = column === 1 ? numbered : beginAt(outputs.clean(numbered), column)
+      const last = from - 1 + wanted.length
+      return said(`${await shorten(text, outputs)}${moreLines(last, all.length)}`)
     })
   },
 })
 
-/** As many whole lines as can be shown; a line that is too long itself is cut, and says so. */
-function withinLimit(lines: readonly string[]): readonly string[] {
-  const shown: string[] = []
-  let chars = 0
-  for (const line of lines) {
-    const cut = line.length > KEPT_CHARS_MAX ? `${line.slice(0, KEPT_CHARS_MAX)} [cut]` : line
-    chars += cut.length
-    if (shown.length > 0 && chars > KEPT_CHARS_MAX) break
-    shown.push(cut)
+/** As many whole lines as can be shown, or the beginning of one that is too long itself. */
+function partOf(numbered: string, from: number, column: number, linesAll: number): string {
+  const text = beginAt(numbered, column)
+  const end = text.length <= SHOWN_CHARS_MAX ? text.length : text.lastIndexOf('\n', SHOWN_CHARS_MAX)
+  if (end !== -1) {
+    const shown = text.slice(0, end)
+    return `${shown}${moreLines(from - 1 + shown.split('\n').length, linesAll)}`
   }
-  return shown
+  // Half a surrogate pair is no character.
+  const cut = /[\ud800-\udbff]/.test(text.charAt(SHOWN_CHARS_MAX - 1)) ? 1 : 0
+  const shown = text.slice(0, SHOWN_CHARS_MAX - cut)
+  const next = column + shown.length - numberOf(text).length
+  return `${shown}\n[line ${from} goes on: read_file with from ${from}, column ${next}]`
+}
+
+/** Numbered lines without what stands before a column of the first. */
+function beginAt(numbered: string, column: number): string {
+  const number = numberOf(numbered)
+  const lineEnd = `${numbered}\n`.indexOf('\n')
+  return number + numbered.slice(Math.min(number.length + column - 1, lineEnd))
+}
+
+function numberOf(numbered: string): string {
+  return numbered.slice(0, numbered.indexOf('\t') + 1)
+}
+
+function moreLines(last: number, linesAll: number): string {
+  return last < linesAll ? `\n[${linesAll - last} more lines, from ${last + 1}]` : ''
 }
 
 const listFiles = defineTool({

@@ -78,6 +78,46 @@ describe('read_file', () => {
     symlinkSync('../secret.txt', join(workspace, 'link'))
     expect((await call('read_file', { path: 'link' })).text).not.toContain('outside')
   })
+
+  test('goes on within a line where it is told to', async () => {
+    writeFileSync(join(workspace, 'wide.txt'), 'short\nabcdef\nlast\n')
+    const rest = await call('read_file', { path: 'wide.txt', from: 2, column: 4 })
+    expect(rest.text).toBe('2\tdef\n3\tlast')
+    const beyond = await call('read_file', { path: 'wide.txt', from: 2, column: 7 })
+    expect(beyond).toMatchObject({ isError: true, text: 'line 2 has 6 characters' })
+  })
+
+  test('shows no rest of a secret that it is told to begin in', async () => {
+    const token = `ghp_${'a1'.repeat(18)}`
+    writeFileSync(join(workspace, 'token.txt'), `${token} end\n`)
+    const { text } = await call('read_file', { path: 'token.txt', column: 8 })
+    expect(text).not.toContain('a1a1')
+  })
+})
+
+describe('a line that is too long to be shown', () => {
+  // A pair of surrogates stands where each of them may be cut.
+  const line = Array.from({ length: 40_000 }, (_, i) => `${i % 10}\u{1f600}`).join('')
+
+  test.each([
+    ['printed', () => call('shell', { command: 'cat wide.txt' })],
+    ['in a file', () => call('read_file', { path: 'wide.txt' })],
+  ])('is read on piece by piece when it is %s', async (_, first) => {
+    writeFileSync(join(workspace, 'wide.txt'), line)
+    const name = /path "(output:\w+)"/.exec((await first()).text)?.[1]
+    let whole = ''
+    let next: object | undefined = {}
+    for (let pieces = 0; next !== undefined; pieces += 1) {
+      expect(pieces).toBeLessThan(20)
+      const { text }: { text: string } = await call('read_file', { path: name, ...next })
+      const [shown = '', more] = text.split('\n')
+      expect(text.length).toBeLessThan(16_200)
+      whole += shown.replace(/^1\t/, '')
+      const [, from, column] = /from (\d+), column (\d+)/.exec(more ?? '') ?? []
+      next = from === undefined ? undefined : { from: Number(from), column: Number(column) }
+    }
+    expect(whole.replace(/^1\t/, '')).toBe(line)
+  })
 })
 
 describe('edit_file', () => {
@@ -184,6 +224,26 @@ describe('shell', () => {
     const name = /path "(output:\w+)"/.exec(text)?.[1]
     const rest = await call('read_file', { path: name, from: 10_000, lines: 2 })
     expect(rest.text).toContain('10000\t10000\n10001\t10001')
+  })
+
+  test('keeps some megabytes whole', async () => {
+    const { text } = await call('shell', { command: 'seq 1 300000' })
+    expect(text).toContain('has everything]')
+    const name = /path "(output:\w+)"/.exec(text)?.[1] ?? ''
+    const all = Array.from({ length: 300_000 }, (_, i) => `${i + 1}\n`).join('')
+    expect((await context.outputs.read(name)) === all).toBe(true)
+  })
+
+  test('says how much is kept nowhere, in the answer and where it is missing', async () => {
+    const command = "echo begin; head -c 5000000 /dev/zero | tr '\\0' x; echo; echo end"
+    const { text } = await call('shell', { command })
+    const dropped = 1_000_011
+    expect(text).toContain(`has all but ${dropped} bytes`)
+    expect(text).not.toContain('has everything')
+    const name = /path "(output:\w+)"/.exec(text)?.[1] ?? ''
+    const kept = (await context.outputs.read(name)) ?? ''
+    expect(kept).toContain(`\n[${dropped} bytes left out]\n`)
+    expect(kept.startsWith('begin\nx') && kept.endsWith('x\nend\n')).toBe(true)
   })
 })
 

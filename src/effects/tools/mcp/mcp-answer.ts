@@ -7,14 +7,19 @@ type Content = CallToolResult['content'][number]
 const ANSWER_BYTES_MAX = 1_000_000
 
 /** What a server answered, as text. What is no text is named, and not passed on. */
-export function describeAnswer({ content, structuredContent }: CallToolResult): string {
+export function describeAnswer({ content, structuredContent }: CallToolResult): {
+  readonly text: string
+  /** How much of it was dropped out of its middle. */
+  readonly droppedBytes: number
+} {
   const output = new BoundedOutput(ANSWER_BYTES_MAX)
   const add = (text: string) => output.add(Buffer.from(text))
   for (const [i, part] of content.entries()) add(`${i === 0 ? '' : '\n'}${describe(part)}`)
   // A server says the same twice for those who want it structured.
   const hasText = content.some(({ type }) => type === 'text')
   if (structuredContent !== undefined && !hasText) add(JSON.stringify(structuredContent))
-  return output.take().bytes.toString('utf8') || '[an empty answer]'
+  const { bytes, droppedBytes } = output.take()
+  return { text: bytes.toString('utf8') || '[an empty answer]', droppedBytes }
 }
 
 function describe(part: Content): string {

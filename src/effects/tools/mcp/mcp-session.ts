@@ -49,10 +49,10 @@ export class McpSession {
     tool: string,
     input: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
-  ): Promise<{ readonly text: string; readonly isError: boolean }> {
+  ): Promise<ReturnType<typeof describeAnswer> & { readonly isError: boolean }> {
     const connection = await this.#connection()
     const answer = await connection.call(tool, input, signal)
-    return { text: describeAnswer(answer), isError: answer.isError === true }
+    return { ...describeAnswer(answer), isError: answer.isError === true }
   }
 
   async close(): Promise<void> {

@@ -178,8 +178,8 @@ function toolOf(
     async run(input, { outputs, signal }) {
       try {
         const given = input as Readonly<Record<string, unknown>>
-        const { text, isError } = await session.call(calledName, given, signal)
-        return { text: await shorten(redact(text, secrets), outputs), isError }
+        const { text, droppedBytes, isError } = await session.call(calledName, given, signal)
+        return { text: await shorten(redact(text, secrets), outputs, droppedBytes), isError }
       } catch (error) {
         return refuse(`the server ${server} gave no answer: ${explain(error, secrets)}`)
       }
