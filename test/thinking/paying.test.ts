@@ -4,7 +4,7 @@ import type { Brain, BrainEvent } from '../../src/effects/brains/brain.ts'
 import { defineTool, said } from '../../src/effects/tools/tool.ts'
 import type { Account } from '../../src/ledger/ledger.ts'
 import { open } from './stage.ts'
-import { LEDGER, MIND, openThinkingOn, type ThinkingWorld } from './world.ts'
+import { LEDGER, MIND, openThinkingOn, RUN, type ThinkingWorld } from './world.ts'
 
 const [INPUT_TOKENS, OUTPUT_TOKENS] = [10_000, 4_000]
 /** At the prices of the world. */
@@ -100,6 +100,32 @@ test('a turn that an earlier process had begun is paid for, and asked for again'
   expect(brain.calls).toBe(1)
   expect(spent.microdollars).toBe(reserved.microdollars + CALL_MICRODOLLARS)
   await second.stop()
+})
+
+test('a turn that was stopped before its first word is paid for too, when its run goes on', async () => {
+  const brain: Brain & { calls: number } = {
+    name: 'm',
+    calls: 0,
+    async *think(_, signal) {
+      this.calls += 1
+      if (this.calls === 1) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        yield { type: 'failed', failure: { kind: 'aborted', message: 'stopped' } }
+        return
+      }
+      yield* [SAID, USED, FINISHED]
+    },
+  }
+  const world = await open({ brain, limits: { run: { iterationsMax: 2 } }, isolation: 'none' })
+  const agent = await world.start('s1', {}, 'none')
+  await expect.poll(() => brain.calls).toBe(1)
+  const { reserved } = await booksOf(world)
+  await world.runtime.stop(RUN)
+  await world.runtime.resume(RUN)
+  await world.reach(agent, 'BUDGET_REVIEW')
+  const { spent } = await booksOf(world)
+  expect([brain.calls, spent.iterations]).toEqual([2, 2])
+  expect(spent.microdollars).toBe(reserved.microdollars + CALL_MICRODOLLARS)
 })
 
 test('a turn ends with the time of its run, and the next is refused', async () => {

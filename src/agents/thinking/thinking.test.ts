@@ -316,7 +316,7 @@ test('a turn that was interrupted has cost all that was set aside, and is asked 
 
 test('a turn that is larger than what was set aside has cost nothing, and more is asked for', () => {
   const thinker = new Thinker()
-  const failure = { kind: 'larger', message: '' }
+  const failure = { kind: 'unasked', message: '' }
   const contextTokens = 30_000
   thinker.think({ failure, finish: 'failed', transcript: null, isUsageKnown: false, contextTokens })
   const [settled, asked] = thinker.sent()

@@ -208,8 +208,8 @@ function takeThought(thinker: Thinker, before: Thinking, { result }: FinishedEff
   }
   const thought = result.value as unknown as Thought
   // Nothing was asked of anybody.
-  if (thought.failure?.kind === 'larger') {
-    const thinking = { ...before, tokens: thought.contextTokens }
+  if (thought.failure?.kind === 'unasked') {
+    const thinking = { ...before, tokens: Math.max(before.tokens, thought.contextTokens) }
     return askLedger(thinker, thinking, [settling(thinker, NO_AMOUNTS)])
   }
   const send = [settling(thinker, spentOn(thought, before.reserved))]

@@ -78,10 +78,11 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
       if (attempt === 1 && request.breakages >= BREAKAGES_MAX) {
         return failed('network', `${request.breakages} replies broke off`, 'restored')
       }
+      if ((request.untilMs ?? Infinity) <= Date.now()) return unanswered(request, 'unasked')
       const prepared = await prepareTurn(parts, request, context)
       const size = request.transcript === null ? sizeOf(prepared.turn) : undefined
       if (size !== undefined && size.most > request.tokensReserved.input && !named.isAgent) {
-        return unanswered(request, 'larger', size.about)
+        return unanswered(request, 'unasked', size.about)
       }
       const begun = begin(parts, prepared, request, context)
       // Awaited after the turn; a rejection before that is nobody's yet.
@@ -144,18 +145,19 @@ async function hear(
   await work.store()
   if (isAgent) await workOf(parts, prepared.toolbox, request).store()
   const late = heard.failure === null ? undefined : deadline.failure
-  const said = late === undefined ? heard : { ...heard, failure: late }
+  const said = late === undefined ? heard : { ...heard, failure: late, hasBegun: true }
   const reply = checkReply(completed(said, prepared, request), parts.secrets)
   return { turn, reply, isLate: late !== undefined }
 }
 
 /**
  * The outcome of a turn that has no reply, and has to be paid for again before it is asked for: it
- * was interrupted, and nobody knows what it has cost; or it is larger than what was set aside.
+ * was interrupted, and nobody knows what it has cost; or nobody was asked, since the request is
+ * larger than what was set aside, or its time was over before it began.
  */
 function unanswered(
   { transcript, brain }: ThinkInput,
-  kind: 'interrupted' | 'larger',
+  kind: 'interrupted' | 'unasked',
   contextTokens = 0,
 ): Attempt {
   const value: Thought = {

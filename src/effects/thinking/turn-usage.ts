@@ -18,8 +18,10 @@ export const NO_USAGE: Usage = {
 export function usageOf({ usage, failure, hasBegun }: Reply): Usage | null {
   const { inputTokens, outputTokens } = usage ?? {}
   if (usage !== null && inputTokens != null && outputTokens != null) return usage
-  // A turn that said nothing before it failed has cost nothing that anybody knows of.
-  return failure !== null && !hasBegun && usage === null ? NO_USAGE : null
+  // A turn that said nothing before it failed has cost nothing that anybody knows of; one that was
+  // given up may have been thought about.
+  const isFree = failure !== null && failure.kind !== 'aborted' && !hasBegun && usage === null
+  return isFree ? NO_USAGE : null
 }
 
 /** Whether a turn has to be paid for before it is asked for again. */
