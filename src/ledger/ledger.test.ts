@@ -132,16 +132,17 @@ describe('a reservation of up to so much', () => {
     )
 
   test.each([
-    [800, 800],
-    [799, 400],
-    [101, 100],
-    [49, 25],
+    [810, 800],
+    [809, 400],
+    [110, 100],
+    [109, 50],
+    [19, 13],
     [10, 10],
   ])('of %d left is of %d', (left, granted) => {
     const asked = upTo(left)
     expect(asked).toMatchObject({ ok: true, amounts: { inputTokens: granted } })
     expect(asked.ok && asked.ledger.run.reserved.inputTokens).toBe(granted)
-    // The next one would again make do with the least.
+    // Room is left for another of the least, where that is possible.
     expect(asked).toMatchObject({ isLast: left - granted < 10 })
   })
 

@@ -70,8 +70,9 @@ const UNSOUND: Exhausted = {
 }
 
 /**
- * Sets aside as much as there is room for: what was asked for, or half of it, or half of that, and
- * never less than `least`. For who can make do with less, and is held to what it got.
+ * Sets aside what was asked for, or half of it, or half of that, and never less than `least`: the
+ * most that leaves room for another of the least, or else the most that there is room for. For who
+ * can make do with less, and is held to what it got.
  */
 export function reserveUpTo(
   ledger: Ledger,
@@ -80,17 +81,22 @@ export function reserveUpTo(
   reservation: Reservation,
   least: Amounts,
 ): Reserving {
-  const { amounts } = reservation
-  const asked = reserve(ledger, limits, id, reservation)
-  const tokens = ({ inputTokens, outputTokens }: Amounts) => inputTokens + outputTokens
-  if (asked.ok) {
+  let fitting: Reserving | undefined
+  for (const amounts of halves(reservation.amounts, least)) {
+    const asked = reserve(ledger, limits, id, { ...reservation, amounts })
+    if (!asked.ok) continue
     const next = exhaustedBy(asked.ledger, limits, { ...reservation, amounts: least })
-    return { ...asked, isLast: next !== undefined }
+    if (next === undefined) return { ...asked, isLast: false }
+    fitting ??= { ...asked, isLast: true }
   }
-  if (tokens(amounts) <= tokens(least)) return asked
-  const half = halve(amounts)
-  const smaller = tokens(half) < tokens(least) ? least : half
-  return reserveUpTo(ledger, limits, id, { ...reservation, amounts: smaller }, least)
+  return fitting ?? reserve(ledger, limits, id, { ...reservation, amounts: least })
+}
+
+/** Amounts from the most to the least, each half of the one before. */
+function* halves(most: Amounts, least: Amounts): Generator<Amounts> {
+  const tokens = ({ inputTokens, outputTokens }: Amounts) => inputTokens + outputTokens
+  for (let amounts = most; tokens(amounts) > tokens(least); amounts = halve(amounts)) yield amounts
+  yield least
 }
 
 /**

@@ -7,6 +7,8 @@ export interface Effect {
   readonly agent: AgentId
   readonly kind: string
   readonly input: Json
+  /** Asked for by an earlier process, which may have been working on it when it ended. */
+  readonly isInherited?: boolean
 }
 
 /** What a handler may use besides its effect. */

@@ -252,12 +252,14 @@ class EmbeddedRuntime implements Runtime {
     this.#works.set(started.work, this.#workOn(effect, started))
   }
 
-  async #workOn(effect: EffectRecord, { work, repeated }: StartedEffect): Promise<void> {
-    const { id, agentId: agent, kind, input } = effect
-    const ending = await this.#executor.execute({ id, agent, kind, input }, work.signal, repeated)
+  async #workOn(record: EffectRecord, started: StartedEffect): Promise<void> {
+    const { id, agentId: agent, kind, input } = record
+    const { work, repeated, isInherited } = started
+    const effect = { id, agent, kind, input, isInherited }
+    const ending = await this.#executor.execute(effect, work.signal, repeated)
     this.#works.delete(work)
     if (!this.#memory.effects.finish(id, work)) return
-    if (ending.kind !== 'aborted') return this.#endEffect(effect, ending)
+    if (ending.kind !== 'aborted') return this.#endEffect(record, ending)
     // Its run was stopped, and may have been resumed while the work came to its end.
     this.#startEffect(id)
     this.#loop.wake()

@@ -9,6 +9,8 @@ interface OpenEffect {
   running?: AbortController
   /** Asked for by an earlier process, or tried before. */
   repeated: boolean
+  /** Asked for by an earlier process that was not known to wait for a service. */
+  isInherited: boolean
   /** Until when it may wait for its service, counted from the first time that it was out. */
   deadlineMs?: number
 }
@@ -18,6 +20,7 @@ export interface StartedEffect {
   readonly work: AbortController
   /** Whether it may have been carried out before. */
   readonly repeated: boolean
+  readonly isInherited: boolean
 }
 
 /** The effects whose outcome is not recorded: running, waiting for a service, or for somebody outside. */
@@ -36,7 +39,7 @@ export class OpenEffects {
   }
 
   add(record: EffectRecord, repeated: boolean): void {
-    this.#effects.set(record.id, { record, repeated })
+    this.#effects.set(record.id, { record, repeated, isInherited: repeated && !record.waiting })
     const siblings = this.#byAgent.get(record.agentId) ?? new Set()
     this.#byAgent.set(record.agentId, siblings.add(record.id))
     if (record.waiting) this.#waiting += 1
@@ -95,9 +98,9 @@ export class OpenEffects {
     if (open === undefined || open.running !== undefined || open.record.waiting) return undefined
     open.running = new AbortController()
     this.#running += 1
-    const { repeated } = open
+    const { repeated, isInherited } = open
     open.repeated = true
-    return { work: open.running, repeated }
+    return { work: open.running, repeated, isInherited }
   }
 
   /** The work has ended. False when the effect is no longer open. */

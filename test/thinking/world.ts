@@ -38,6 +38,8 @@ export interface ThinkingSettings {
   readonly isolation?: 'bubblewrap' | 'none'
   readonly serviceUp?: () => boolean
   readonly furtherTools?: readonly Tool[]
+  /** Whether the brain asks its model as often as it likes. */
+  readonly isAgent?: true
 }
 
 /** Agents that think, with everything real but the model. */
@@ -72,11 +74,12 @@ export async function openThinkingOn(
 ): Promise<ThinkingWorld> {
   const { workspaces, processes, state, base } = git
   const openIsolation = settings.isolation === 'none' ? openUnconfined : openBubblewrap
+  const agent = settings.isAgent && { isAgent: settings.isAgent }
   const thinking = openThinking({
     ...git,
     stateFolder: state,
     isolation: await openIsolation(processes, { stateFolder: state }),
-    brains: { model: { brain: settings.brain, service: 'model', priceOf } },
+    brains: { model: { brain: settings.brain, service: 'model', priceOf, ...agent } },
     testCommands: [{ argv: ['sh', 'test.sh'], reason: 'configured' }],
     testTimeoutMs: 60_000,
     secrets: settings.secrets ?? [],

@@ -1,7 +1,15 @@
 import type { BlobRef, Json } from '../values.ts'
 
-/** How often a turn that broke off is paid for again before the provider counts as out. */
-export const BREAKAGES_MAX = 3
+/** How many tries in a row may have cost something for nothing before the provider counts as out. */
+export const SETBACKS_MAX = 3
+
+/** A try of a turn that came to nothing after it had cost something; the next one waits first. */
+export type Setback = {
+  readonly kind: string
+  readonly message: string
+  /** How long the provider asked to be left alone. */
+  readonly retryAfterMs?: number
+}
 
 /** What the effects of thinking ask for and come to; the handlers and the loop agree on it here. */
 
@@ -45,8 +53,8 @@ export type ThinkInput = {
   readonly untilMs?: number
   /** Whether the tool that ends the state has to be called now. */
   readonly isLast: boolean
-  /** How many tries of this turn broke off after they had cost something. */
-  readonly breakages: number
+  /** What became of the try before, and how many in a row there were; absent after none. */
+  readonly setback?: Setback & { readonly count: number }
   /** `summary` puts the conversation into fewer words, and begins it anew with them. */
   readonly purpose: 'turn' | 'summary'
 }
@@ -65,7 +73,13 @@ export type Thought = {
   readonly calls: readonly ThoughtCall[]
   readonly finish: 'stop' | 'tool_calls' | 'length' | 'failed'
   /** Why it came to nothing, where `finish` is `failed`. */
-  readonly failure: { readonly kind: string; readonly message: string } | null
+  readonly failure: {
+    readonly kind: string
+    readonly message: string
+    /** Where the same turn is to be tried again, and how long the provider asked to be left alone. */
+    readonly isSetback?: true
+    readonly retryAfterMs?: number
+  } | null
   readonly tokens: {
     readonly input: number
     readonly cached: number

@@ -311,7 +311,7 @@ test('a turn that was interrupted has cost all that was set aside, and is asked 
   const [settled, asked] = thinker.sent()
   expect(settled).toMatchObject({ type: SETTLE_SPENDING, payload: { amounts: most } })
   expect(asked).toMatchObject({ type: RESERVE_SPENDING })
-  expect(thinker.last.thinking).toMatchObject({ turn: 1, breakages: 0 })
+  expect(thinker.last.thinking).toMatchObject({ turn: 1, setback: null })
 })
 
 test('a turn that is larger than what was set aside has cost nothing, and more is asked for', () => {

@@ -10,52 +10,14 @@ import {
   finishedEffect,
   type Message,
 } from '../role.ts'
-import type { BlobRef, EffectId, Json, JsonObject } from '../values.ts'
+import type { BlobRef, Json, JsonObject } from '../values.ts'
 import type { Assignment, Mind } from './assignment.ts'
 import { type Leave, leaveOf } from './leave.ts'
-import type {
-  Note,
-  ThinkInput,
-  Thought,
-  ThoughtCall,
-  ToolsUsed,
-  Transcript,
-  UseToolsInput,
-} from './outcomes.ts'
-import { isRepetitive, type Repetition, remember } from './repetition.ts'
+import type { ThinkInput, Thought, ToolsUsed, Transcript, UseToolsInput } from './outcomes.ts'
+import { isRepetitive, remember } from './repetition.ts'
+import type { Thinking } from './stored-thinking.ts'
 import { nextBatch } from './tool-batch.ts'
 import { mostOfTurn, spentOn, spentOnAbandoned } from './turn-cost.ts'
-
-/**
- * Thinking as an agent stores it: a turn, its tool calls, the next turn, until a tool ends the
- * state or a bound is reached. A reply is committed before its calls are carried out, and every
- * result before the next turn, because each is the outcome of an effect of its own.
- */
-type Thinking = {
-  /** The turn under way, from 1. */
-  readonly turn: number
-  /** Whether it is the last before a bound, be it one of the ledger. */
-  readonly isLast: boolean
-  readonly transcript: Transcript | null
-  readonly notes: readonly Note[]
-  /** What is waited for: leave of the ledger, or the outcome of this effect; null at rest. */
-  readonly awaits: EffectId | 'ledger' | null
-  /** Which of its answers the ledger's is to be. */
-  readonly call: string
-  readonly purpose: 'turn' | 'summary'
-  /** What was set aside for the turn under way. */
-  readonly reserved: Amounts | null
-  /** Calls of the last reply that have no result yet, and where it is. */
-  readonly calls: readonly ThoughtCall[]
-  readonly reply: BlobRef | null
-  readonly known: Repetition
-  /** About how many tokens the next request has. */
-  readonly tokens: number
-  /** Summaries since the last turn that succeeded. */
-  readonly summaries: number
-  /** Tries of the turn under way that broke off after they had cost something. */
-  readonly breakages: number
-}
 
 /** How thinking stands after an event. What `decision` holds has to be part of the role's own. */
 export type ThinkingStep = { readonly thinking: Thinking; readonly decision: Decision } & (
@@ -80,8 +42,8 @@ const WINDOW_SHARE_MAX = 0.8
 
 const SUMMARIES_MAX = 2
 
-/** How a turn ends that broke off after it had cost something: it is paid for, and asked again. */
-const BREAKAGES: readonly string[] = ['network', 'timeout', 'stalled', 'overloaded', 'rate_limited']
+/** Tries of one turn that may cost something for nothing; each but the first waited before. */
+const SETBACKS_IN_ALL_MAX = 10
 const NOTES_MAX = 5
 
 /** Who thinks about what; in a key of its own, so that it is not stored again with every turn. */
@@ -111,7 +73,7 @@ export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mi
     known: {},
     tokens: OPENING_TOKENS + Math.ceil(chars / BYTES_PER_TOKEN),
     summaries: 0,
-    breakages: 0,
+    setback: null,
   }
   return grounded(askLedger({ ...agent, assignment, mind }, thinking, []), { assignment, mind })
 }
@@ -193,7 +155,7 @@ function think(thinker: Thinker, before: Thinking, leave: Leave): ThinkingStep {
     tokensReserved: { input: reserved.inputTokens, output: reserved.outputTokens },
     ...(leave.untilMs !== undefined && { untilMs: leave.untilMs }),
     isLast,
-    breakages: before.breakages,
+    ...(before.setback && { setback: before.setback }),
     purpose,
   } satisfies ThinkInput
   const thinking = { ...before, isLast, reserved, awaits: effectIdOf(thinker, 0) }
@@ -215,6 +177,7 @@ function takeThought(thinker: Thinker, before: Thinking, { result }: FinishedEff
   const send = [settling(thinker, spentOn(thought, before.reserved))]
   const thinking = { ...before, reserved: null }
   if (thought.failure?.kind === 'interrupted') return askLedger(thinker, thinking, send)
+  if (thought.failure?.isSetback) return takeSetback(thinker, thinking, thought.failure, send)
   if (thinking.purpose === 'summary') return takeSummary(thinker, thinking, thought, send)
   if (thought.failure !== null) return takeFailure(thinker, thinking, thought.failure, send)
   return takeReply(thinker, thinking, thought, send)
@@ -235,11 +198,24 @@ function takeReply(
     reply: transcript && { sha256: transcript.tail.sha256, bytes: transcript.tail.bytes },
     tokens: contextTokens,
     summaries: 0,
-    breakages: 0,
+    setback: null,
   }
   if (calls.length > 0) return useTools(thinker, thinking, send)
   const name = finish === 'length' ? ('cut_off' as const) : ('no_call' as const)
   return nextTurn(thinker, { ...thinking, notes: [{ name }] }, send)
+}
+
+/** Tried again, and paid for again, after the wait that its handler knows; but not without end. */
+function takeSetback(
+  thinker: Thinker,
+  before: Thinking,
+  { kind, message, retryAfterMs }: NonNullable<Thought['failure']>,
+  send: readonly Message[],
+): ThinkingStep {
+  const count = (before.setback?.count ?? 0) + 1
+  if (count > SETBACKS_IN_ALL_MAX) return failed(before, kind, message, send)
+  const setback = { kind, message, count, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+  return askLedger(thinker, { ...before, setback }, send)
 }
 
 function takeFailure(
@@ -252,9 +228,6 @@ function takeFailure(
     const canShrink = partsOf(before) > 1 && before.summaries < SUMMARIES_MAX
     if (!canShrink) return spent(before, 'context', send)
     return askLedger(thinker, { ...before, purpose: 'summary' }, send)
-  }
-  if (BREAKAGES.includes(kind)) {
-    return askLedger(thinker, { ...before, breakages: before.breakages + 1 }, send)
   }
   if (kind !== 'invalid_output') return failed(before, kind, message, send)
   const notes = [...before.notes, { name: 'unusable' as const, text: message }].slice(-NOTES_MAX)
@@ -278,6 +251,7 @@ function takeSummary(
     transcript,
     tokens: Math.ceil(bytes / BYTES_PER_TOKEN),
     purpose: 'turn',
+    setback: null,
     summaries: before.summaries + 1,
   }
   const isStillLong = isNearWindow(thinker, thinking)
@@ -325,7 +299,7 @@ function takeResults(thinker: Thinker, before: Thinking, { result }: FinishedEff
 
 function nextTurn(thinker: Thinker, before: Thinking, send: readonly Message[]): ThinkingStep {
   if (before.turn >= thinker.assignment.turnsMax) return spent(before, 'turns', send)
-  return askForTurn(thinker, { ...before, turn: before.turn + 1 }, send)
+  return askForTurn(thinker, { ...before, turn: before.turn + 1, setback: null }, send)
 }
 
 /** Where the window is nearly full, the conversation is put into fewer words before the turn. */

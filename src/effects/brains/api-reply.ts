@@ -243,17 +243,12 @@ function cachedIn(raw: unknown): unknown {
   return details.cached_tokens ?? usage.prompt_cache_hit_tokens
 }
 
-/** What Anthropic says as a reply begins; it holds when the reply is cut. */
+/** What Anthropic says as a reply begins; of what it is about to say, nobody knows when it is cut. */
 function toStartUsage(usage: Readonly<Record<string, unknown>>): Usage {
   const cachedTokens = readTokens(usage.cache_read_input_tokens)
   const cacheWriteTokens = readTokens(usage.cache_creation_input_tokens)
   const freshTokens = readTokens(usage.input_tokens)
   const inputTokens =
     freshTokens === null ? null : freshTokens + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0)
-  return {
-    inputTokens,
-    cachedTokens,
-    cacheWriteTokens,
-    outputTokens: readTokens(usage.output_tokens),
-  }
+  return { inputTokens, cachedTokens, cacheWriteTokens, outputTokens: null }
 }

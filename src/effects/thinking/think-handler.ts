@@ -1,5 +1,5 @@
 import {
-  BREAKAGES_MAX,
+  SETBACKS_MAX,
   type ThinkInput,
   type Thought,
   type Transcript,
@@ -11,7 +11,15 @@ import type {
   EffectContext,
   EffectHandler,
 } from '../../runtime/effect-handler.ts'
-import type { Brain, BrainEvent, BrainFailure, Message, Turn, Usage } from '../brains/brain.ts'
+import type {
+  Brain,
+  BrainEvent,
+  BrainFailure,
+  FailureKind,
+  Message,
+  Turn,
+  Usage,
+} from '../brains/brain.ts'
 import { FAILURE_POLICY } from '../brains/failure-policy.ts'
 import { redact } from '../guards/redaction.ts'
 import type { Toolbox } from '../tools/toolbox.ts'
@@ -63,8 +71,8 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
     policy: { timeoutMs: TIMEOUT_MS, attemptsMax: parts.attemptsMax, outputBytesMax: 65_536 },
     serviceOf: ({ input }) => parts.brains[(input as unknown as ThinkInput).brain]?.service,
     /** What another process had begun may have cost all that was set aside; it is not asked again. */
-    async recognise({ id, input }) {
-      if (tries.has(id)) return undefined
+    async recognise({ id, input, isInherited }) {
+      if (!isInherited || tries.has(id)) return undefined
       return unanswered(input as unknown as ThinkInput, 'interrupted')
     },
     async run({ id, input }, context) {
@@ -74,10 +82,7 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
       const attempt = (tries.get(id) ?? 0) + 1
       tries.set(id, attempt)
       if (owing.delete(id)) return unanswered(request, 'interrupted')
-      // What breaks off again and again is an outage, and each try of it is paid for by itself.
-      if (attempt === 1 && request.breakages >= BREAKAGES_MAX) {
-        return failed('network', `${request.breakages} replies broke off`, 'restored')
-      }
+      if (attempt === 1 && request.setback !== undefined) return waitAfter(request.setback)
       if ((request.untilMs ?? Infinity) <= Date.now()) return unanswered(request, 'unasked')
       const prepared = await prepareTurn(parts, request, context)
       const size = request.transcript === null ? sizeOf(prepared.turn) : undefined
@@ -95,18 +100,21 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
       })
       const usage = usageOf(reply)
       // What has cost something is paid for, and asked for again, before it is tried again.
-      const isOver = hasCost(usage) || isLate
-      const again = isOver ? abortOf(reply.failure) : retryOf(reply.failure, request, parts.secrets)
-      if (again !== undefined) {
+      const again = retryOf(reply.failure, request, parts.secrets)
+      const isOver = isLate || (hasCost(usage) && reply.failure?.kind !== 'aborted')
+      if (again !== undefined && !isOver) {
         if (hasCost(usage)) owing.add(id)
         return again
       }
       tries.delete(id)
+      if (isLate) return unanswered(request, 'interrupted')
       const transcript = await keep(parts, prepared, request, reply, await begun, context)
       const value: Thought = {
         ...describe(prepared.toolbox, reply, parts.secrets),
+        ...(again !== undefined && { failure: setbackOf(again) }),
         transcript,
-        contextTokens: contextTokensOf(turn, reply, usage),
+        // What an agent used is of all its requests.
+        contextTokens: contextTokensOf(turn, reply, named.isAgent ? null : usage),
         tokens: tokensOf(usage ?? NO_USAGE),
         isUsageKnown: usage !== null,
         microdollars: usage && (await named.priceOf(usage)),
@@ -131,7 +139,10 @@ async function hear(
   { id, request, attempt, context }: Try,
 ): Promise<{ readonly turn: Turn; readonly reply: Reply; readonly isLate: boolean }> {
   const { input, output } = request.tokensReserved
-  const turn = { ...prepared.turn, attempt, ...(isAgent && { tokensMax: input + output }) }
+  // The wait after a setback was no try.
+  const { count = 0 } = request.setback ?? {}
+  const tried = { attempt: count > 0 ? attempt - 1 + count : attempt }
+  const turn = { ...prepared.turn, ...tried, ...(isAgent && { tokensMax: input + output }) }
   const work = workOf(parts, prepared.toolbox, request)
   // An agent with hands works from its first event on.
   if (isAgent) await work.store()
@@ -205,9 +216,21 @@ function asSummary(reply: Reply): Reply {
   return { ...reply, calls: [], finish: 'failed', failure }
 }
 
-/** A turn that was given up is nobody's; anything else is for the agent to know. */
-function abortOf(failure: BrainFailure | null): Attempt | undefined {
-  return failure?.kind === 'aborted' ? failed('aborted', failure.message, 'later') : undefined
+/** The failure of a try that has to be paid for before the next, which waits as it says. */
+function setbackOf(again: Attempt): Thought['failure'] {
+  if (again.ok) return null
+  const { code: kind, message, retryAfterMs } = again.error
+  return { kind, message, isSetback: true, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+}
+
+/** Fails as the try before has, so that its wait is kept; what fails too often is an outage. */
+function waitAfter({ kind, message, count, retryAfterMs }: NonNullable<ThinkInput['setback']>) {
+  const isOutage = FAILURE_POLICY[kind as FailureKind] === 'suspend' || count >= SETBACKS_MAX
+  const error: AttemptError = { code: kind, message, retry: isOutage ? 'restored' : 'later' }
+  return {
+    ok: false as const,
+    error: retryAfterMs === undefined ? error : { ...error, retryAfterMs },
+  }
 }
 
 /** Undefined when the turn came to something that the agent is to know, be it a failure. */

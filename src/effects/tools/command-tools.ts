@@ -56,7 +56,9 @@ async function search(
     signal: context.signal,
   })
   if (ended.how === 'exited' && ended.exitCode === 1) return said('[nothing found]')
-  if (ended.how === 'exited' && ended.exitCode === 0) {
+  // With 2 for a folder that may not be read, what was found elsewhere is told all the same.
+  const hasFound = ended.exitCode === 0 || (ended.exitCode === 2 && ended.stdout.length > 0)
+  if (ended.how === 'exited' && hasFound) {
     return said(await shorten(ended.output.toString(), context.outputs, ended.droppedBytes))
   }
   return refused(failureOf(ended))

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest'
+import type { Brain, BrainEvent, FailureKind, Turn } from '../../src/effects/brains/brain.ts'
+import type { Account } from '../../src/ledger/ledger.ts'
+import { open, PLAN, watched } from './stage.ts'
+import { LEDGER, MIND, openThinkingOn, scripted, type ThinkingWorld } from './world.ts'
+
+const SAID: BrainEvent = { type: 'text', text: 'Hm.' }
+const FINISHED: BrainEvent = { type: 'finished', reason: 'stop', model: 'm' }
+const used = (inputTokens: number): BrainEvent => ({
+  type: 'usage',
+  usage: { inputTokens, cachedTokens: 0, cacheWriteTokens: null, outputTokens: 10 },
+})
+const failed = (kind: FailureKind, retryAfterMs?: number): BrainEvent => ({
+  type: 'failed',
+  failure: { kind, message: 'no', ...(retryAfterMs !== undefined && { retryAfterMs }) },
+})
+
+/** A brain that says in each turn what it is told to, by the number of the call. */
+function saying(events: (call: number, turn: Turn) => readonly BrainEvent[]) {
+  const turns: Turn[] = []
+  const brain: Brain = {
+    name: 'm',
+    async *think(turn) {
+      turns.push(turn)
+      yield* events(turns.length, turn)
+    },
+  }
+  return { ...brain, turns }
+}
+
+async function booksOf({ dataOf }: ThinkingWorld): Promise<Account> {
+  return (await dataOf(LEDGER)).run as unknown as Account
+}
+
+describe('a reply that fails after it has begun', () => {
+  test.each(['quota', 'auth'] as const)('by %s waits until that is mended', async (kind) => {
+    let isUp = false
+    const brain = saying(() => [SAID, used(100), isUp ? FINISHED : failed(kind)])
+    const world = await open({ brain, isolation: 'none', serviceUp: () => isUp })
+    const agent = await world.start('s1', { turnsMax: 2 }, 'none')
+    await world.reach(agent, 'SUSPEND')
+    expect(brain.turns).toHaveLength(1)
+    isUp = true
+    const { data } = await world.reach(agent, 'BUDGET_REVIEW')
+    expect(data.outcome).toEqual({ kind: 'spent', what: 'turns' })
+    expect((await booksOf(world)).spent.inputTokens).toBe(brain.turns.length * 100)
+  })
+
+  test('waits as long as the provider asks for', async () => {
+    const brain = saying(() => [SAID, used(100), failed('rate_limited', 10_800_000)])
+    const world = await open({ brain, isolation: 'none', serviceUp: () => false })
+    await world.reach(await world.start('s1', {}, 'none'), 'SUSPEND')
+    expect(brain.turns).toHaveLength(1)
+  })
+
+  test('is tried again as the next try, and ends the state in the end', async () => {
+    const brain = saying(() => [SAID, used(100), failed('network', 1)])
+    const world = await open({ brain, isolation: 'none' })
+    const { data } = await world.reach(await world.start('s1', {}, 'none'), 'QUESTION', 'ERROR')
+    expect(data.outcome).toMatchObject({ kind: 'failed', code: 'network' })
+    expect(brain.turns.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    const { spent, reserved } = await booksOf(world)
+    expect([spent.inputTokens, reserved.inputTokens]).toEqual([1_100, 0])
+  }, 120_000)
+})
+
+describe('what was never asked for is not in the books', () => {
+  test('where the provider is out already', async () => {
+    let isUp = false
+    const brain = saying(() => (isUp ? [SAID, used(100), FINISHED] : [failed('auth')]))
+    const world = await open({ brain, isolation: 'none', serviceUp: () => isUp })
+    const agents = []
+    for (let i = 0; i < 8; i += 1) {
+      const agent = await world.start(`s${i}`, { turnsMax: 2 }, 'none')
+      await world.reach(agent, 'SUSPEND')
+      agents.push(agent)
+    }
+    const refused = brain.turns.length
+    isUp = true
+    for (const agent of agents) await world.reach(agent, 'BUDGET_REVIEW')
+    const { spent } = await booksOf(world)
+    expect(refused).toBeLessThan(8)
+    expect(spent.inputTokens).toBe((brain.turns.length - refused) * 100)
+  })
+
+  test('after a restart in the middle of an outage', async () => {
+    const first = await open({
+      brain: saying(() => [failed('auth')]),
+      isolation: 'none',
+      serviceUp: () => false,
+    })
+    const agent = await first.start('s1', { turnsMax: 2 }, 'none')
+    await first.reach(agent, 'SUSPEND')
+    await first.stop()
+    const brain = saying(() => [SAID, used(100), FINISHED])
+    const second = await openThinkingOn(first.git, { brain, isolation: 'none' })
+    await second.reach(agent, 'BUDGET_REVIEW')
+    expect((await booksOf(second)).spent.inputTokens).toBe(brain.turns.length * 100)
+    await second.stop()
+  })
+})
+
+test('what an agent used in a session is not taken for the size of its conversation', async () => {
+  const brain = saying(() => [SAID, used(1_500_000), FINISHED])
+  const mind = { ...MIND, sessionTokensMax: 4_000_000, price: null }
+  const limits = { allowUnpriced: true, story: { tokensMax: 3_500_000 } }
+  const world = await open({ brain, isolation: 'none', isAgent: true, limits })
+  const agent = await world.start('s1', { turnsMax: 2, mind }, 'none')
+  const { data } = await world.reach(agent, 'BUDGET_REVIEW')
+  expect(data.outcome).toEqual({ kind: 'spent', what: 'turns' })
+  expect(brain.turns.map(({ isToolless, forcedTool }) => [isToolless, forcedTool])).toEqual([
+    [undefined, undefined],
+    [undefined, 'submit_plan'],
+  ])
+})
+
+test('a summary that breaks off is asked for again, and costs no other', async () => {
+  const long = { when: { turn: 1 }, do: [{ text: 'x'.repeat(200_000) }] }
+  let cuts = 0
+  const script = scripted(PLAN, long, { do: [{ call: 'done', input: { summary: 'Done.' } }] })
+  const brain = watched({
+    name: 'm',
+    async *think(turn, signal) {
+      if (!turn.isToolless) return yield* script.think(turn, signal)
+      cuts += 1
+      yield SAID
+      yield* cuts > 3 ? [used(100), FINISHED] : [used(100), failed('network', 1)]
+    },
+  })
+  const mind = { ...MIND, contextTokens: 60_000 }
+  const { start, reach } = await open({ brain, isolation: 'none' })
+  const { data } = await reach(await start('s1', { mind }), 'TESTING', 'BUDGET_REVIEW', 'ERROR')
+  expect(data.outcome).toMatchObject({ kind: 'ended', tool: 'done' })
+  expect(cuts).toBe(4)
+}, 60_000)
