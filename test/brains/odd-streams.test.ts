@@ -49,6 +49,15 @@ describe('an event that Anthropic has added to its streams', () => {
     expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'stop' })
   })
 
+  test('is cut: what it had said by then is not known, although its beginning names a number', async () => {
+    const [begun = '', delta = ''] = text
+    const events = await read('anthropic', [begin, begun, delta])
+    expect(only(events, 'usage')).toMatchObject([
+      { usage: { inputTokens: 10, outputTokens: null } },
+    ])
+    expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind: 'network' } })
+  })
+
   test.each([
     ['an event without a type', sse({ detail: 1 })],
     ['a type that is no text', sse({ type: 7 })],

@@ -111,3 +111,22 @@ test('find_files finds by a glob', async () => {
   expect((await call('find_files', { glob: 'src/*.ts' })).text).toBe('./src/a.ts\n')
   expect((await call('find_files', { glob: '*.none' })).text).toBe('[nothing found]')
 })
+
+test('what was found is told also where a folder could not be read', async () => {
+  const stdout = Buffer.from('src/a.ts\n')
+  const stderr = Buffer.from('rg: ./locked: Permission denied\n')
+  const output = Buffer.concat([stdout, stderr])
+  const ended = {
+    how: 'exited',
+    exitCode: 2,
+    stdout,
+    stderr,
+    output,
+    droppedBytes: 0,
+    durationMs: 1,
+  } as const
+  const sandbox = { ...context.sandbox, run: async () => ended }
+  const calls = [{ id: '1', name: 'find_files', input: { glob: '**' } }]
+  const [answer] = await answerCalls(SEARCH_TOOLS, calls, { ...context, sandbox })
+  expect(answer).toMatchObject({ isError: false, text: output.toString() })
+})
