@@ -146,6 +146,11 @@ describe('a reservation of up to so much', () => {
     expect(asked).toMatchObject({ isLast: left - granted < 10 })
   })
 
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d is refused', (inputTokens) => {
+    const asked = reserveUpTo(openLedger(0), limits({}), 'a', call({ inputTokens }), least)
+    expect(asked).toMatchObject({ ok: false })
+  })
+
   test('of less than the least is refused', () => {
     expect(upTo(9)).toMatchObject({ ok: false, exhausted: { what: 'tokens', wanted: 10 } })
   })

@@ -81,6 +81,7 @@ export function reserveUpTo(
   reservation: Reservation,
   least: Amounts,
 ): Reserving {
+  if (!areSound(reservation.amounts) || !areSound(least)) return { ok: false, exhausted: UNSOUND }
   let fitting: Reserving | undefined
   for (const amounts of halves(reservation.amounts, least)) {
     const asked = reserve(ledger, limits, id, { ...reservation, amounts })
