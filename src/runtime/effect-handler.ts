@@ -7,8 +7,8 @@ export interface Effect {
   readonly agent: AgentId
   readonly kind: string
   readonly input: Json
-  /** Asked for by an earlier process, which may have been working on it when it ended. */
-  readonly isInherited?: boolean
+  /** For what an earlier process asked for: whether it may have worked on it when it ended. */
+  readonly inherited?: 'working' | 'waiting'
 }
 
 /** What a handler may use besides its effect. */
@@ -62,6 +62,11 @@ export interface EffectHandler {
   readonly policy?: Partial<EffectPolicy>
   /** The service that the effect needs; those of one service share its limits and its outages. */
   serviceOf?(effect: Effect): string | undefined
+  /**
+   * What an earlier try came to, as far as that is known without asking anybody. Looked at before
+   * the service is, so that an outage does not stand before it.
+   */
+  recall?(effect: Effect): Attempt | undefined
   /** Whether an earlier try, of this process or one before it, was carried out already. */
   recognise?(effect: Effect, context: EffectContext): Promise<Attempt | undefined>
   /** Must not reject; when it does, that is an outcome of its own and never tried again. */

@@ -254,8 +254,8 @@ class EmbeddedRuntime implements Runtime {
 
   async #workOn(record: EffectRecord, started: StartedEffect): Promise<void> {
     const { id, agentId: agent, kind, input } = record
-    const { work, repeated, isInherited } = started
-    const effect = { id, agent, kind, input, isInherited }
+    const { work, repeated, inherited } = started
+    const effect = { id, agent, kind, input, ...(inherited && { inherited }) }
     const ending = await this.#executor.execute(effect, work.signal, repeated)
     this.#works.delete(work)
     if (!this.#memory.effects.finish(id, work)) return

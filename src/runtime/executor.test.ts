@@ -35,6 +35,7 @@ function setUp(answers: Answer[], handler: Partial<EffectHandler> = {}, runningM
     },
     ...(handler.serviceOf && { serviceOf: handler.serviceOf }),
     ...(handler.recognise && { recognise: handler.recognise }),
+    ...(handler.recall && { recall: handler.recall }),
   }
   const services: Record<string, Service> = {
     model: { concurrencyMax: 2, probe: async () => true },
@@ -110,6 +111,18 @@ describe('an effect without a service', () => {
       result: { ok: true, value: 'recognised' },
     })
     expect(again.calls).toEqual([])
+  })
+
+  test('is over before its service is looked at, where its handler recalls how it ended', async () => {
+    const value = 'recalled'
+    const { calls, executor } = setUp([done], {
+      serviceOf: () => 'model',
+      recall: () => ({ ok: true, value }),
+    })
+    executor.close({ service: 'model', untilMs: 1e12 })
+    const ending = await executor.execute(effect, signal(), false)
+    expect(ending).toEqual({ kind: 'finished', result: { ok: true, value } })
+    expect(calls).toEqual([])
   })
 
   test('is not begun when it was cancelled while it was to be recognised', async () => {

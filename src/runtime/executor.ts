@@ -109,6 +109,8 @@ export class Executor {
       return failure('no_handler', `nothing carries out effects of kind ${effect.kind}`)
     }
     try {
+      const recalled = handler.recall?.(effect)
+      if (recalled?.ok) return bounded(recalled, { ...DEFAULT_POLICY, ...handler.policy })
       return await this.#passGate(effect, handler, signal, repeated)
     } catch (error) {
       return failure('handler_threw', describe(error))

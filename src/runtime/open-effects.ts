@@ -9,8 +9,8 @@ interface OpenEffect {
   running?: AbortController
   /** Asked for by an earlier process, or tried before. */
   repeated: boolean
-  /** Asked for by an earlier process that was not known to wait for a service. */
-  isInherited: boolean
+  /** For what an earlier process asked for: how it left it. */
+  inherited?: 'working' | 'waiting'
   /** Until when it may wait for its service, counted from the first time that it was out. */
   deadlineMs?: number
 }
@@ -20,7 +20,7 @@ export interface StartedEffect {
   readonly work: AbortController
   /** Whether it may have been carried out before. */
   readonly repeated: boolean
-  readonly isInherited: boolean
+  readonly inherited?: 'working' | 'waiting'
 }
 
 /** The effects whose outcome is not recorded: running, waiting for a service, or for somebody outside. */
@@ -39,7 +39,8 @@ export class OpenEffects {
   }
 
   add(record: EffectRecord, repeated: boolean): void {
-    this.#effects.set(record.id, { record, repeated, isInherited: repeated && !record.waiting })
+    const inherited = record.waiting ? ('waiting' as const) : ('working' as const)
+    this.#effects.set(record.id, { record, repeated, ...(repeated && { inherited }) })
     const siblings = this.#byAgent.get(record.agentId) ?? new Set()
     this.#byAgent.set(record.agentId, siblings.add(record.id))
     if (record.waiting) this.#waiting += 1
@@ -98,9 +99,9 @@ export class OpenEffects {
     if (open === undefined || open.running !== undefined || open.record.waiting) return undefined
     open.running = new AbortController()
     this.#running += 1
-    const { repeated, isInherited } = open
+    const { repeated, inherited } = open
     open.repeated = true
-    return { work: open.running, repeated, isInherited }
+    return { work: open.running, repeated, ...(inherited && { inherited }) }
   }
 
   /** The work has ended. False when the effect is no longer open. */

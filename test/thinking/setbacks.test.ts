@@ -46,6 +46,60 @@ describe('a reply that fails after it has begun', () => {
     expect((await booksOf(world)).spent.inputTokens).toBe(brain.turns.length * 100)
   })
 
+  test('lets all wait for the same time, and none for that of another', async () => {
+    const calls: number[] = []
+    const startedMs = Date.now()
+    const brain = saying((call) => {
+      calls.push(Date.now() - startedMs)
+      return [SAID, used(100), call <= 4 ? failed('rate_limited', 2_000) : FINISHED]
+    })
+    const world = await open({ brain, isolation: 'none' })
+    const agents = await Promise.all(
+      Array.from({ length: 4 }, (_, i) => world.start(`s${i}`, { turnsMax: 1 }, 'none')),
+    )
+    for (const agent of agents) await world.reach(agent, 'BUDGET_REVIEW')
+    expect(calls).toHaveLength(8)
+    expect(Math.min(...calls.slice(4))).toBeGreaterThanOrEqual(2_000)
+    // Two seconds and what spreads them; one after the other it would be eight.
+    expect(Math.max(...calls.slice(4))).toBeLessThan(7_000)
+  }, 60_000)
+
+  test('counts every try, also those that cost nothing', async () => {
+    const brain = saying((call) => {
+      if (call <= 2) return [failed('network', 1)]
+      return [SAID, used(100), call === 3 ? failed('network', 1) : FINISHED]
+    })
+    const world = await open({ brain, isolation: 'none' })
+    await world.reach(await world.start('s1', { turnsMax: 1 }, 'none'), 'BUDGET_REVIEW')
+    expect(brain.turns.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4])
+  }, 60_000)
+
+  test('is paid for also where an outage follows its stop', async () => {
+    let isUp = true
+    let calls = 0
+    const brain: Brain = {
+      name: 'm',
+      async *think(_, signal) {
+        if (!isUp) return yield failed('auth')
+        calls += 1
+        yield SAID
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        yield failed('aborted')
+      },
+    }
+    const settings = { brain, isolation: 'none', serviceUp: () => isUp } as const
+    const first = await open(settings)
+    const agent = await first.start('s1', { turnsMax: 2 }, 'none')
+    await expect.poll(() => calls).toBe(1)
+    const { reserved } = await booksOf(first)
+    isUp = false
+    await first.stop()
+    const second = await openThinkingOn(first.git, settings)
+    await second.reach(agent, 'SUSPEND')
+    expect((await booksOf(second)).spent.microdollars).toBe(reserved.microdollars)
+    await second.stop()
+  })
+
   test('waits as long as the provider asks for', async () => {
     const brain = saying(() => [SAID, used(100), failed('rate_limited', 10_800_000)])
     const world = await open({ brain, isolation: 'none', serviceUp: () => false })

@@ -7,8 +7,10 @@ export const SETBACKS_MAX = 3
 export type Setback = {
   readonly kind: string
   readonly message: string
-  /** How long the provider asked to be left alone. */
-  readonly retryAfterMs?: number
+  /** How often the turn was asked for so far. */
+  readonly tries: number
+  /** Until when the provider asked to be left alone. */
+  readonly retryAtMs?: number
 }
 
 /** What the effects of thinking ask for and come to; the handlers and the loop agree on it here. */
@@ -76,9 +78,8 @@ export type Thought = {
   readonly failure: {
     readonly kind: string
     readonly message: string
-    /** Where the same turn is to be tried again, and how long the provider asked to be left alone. */
-    readonly isSetback?: true
-    readonly retryAfterMs?: number
+    /** Where the same turn is to be tried again. */
+    readonly setback?: Setback
   } | null
   readonly tokens: {
     readonly input: number

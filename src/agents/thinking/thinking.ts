@@ -13,7 +13,14 @@ import {
 import type { BlobRef, Json, JsonObject } from '../values.ts'
 import type { Assignment, Mind } from './assignment.ts'
 import { type Leave, leaveOf } from './leave.ts'
-import type { ThinkInput, Thought, ToolsUsed, Transcript, UseToolsInput } from './outcomes.ts'
+import type {
+  Setback,
+  ThinkInput,
+  Thought,
+  ToolsUsed,
+  Transcript,
+  UseToolsInput,
+} from './outcomes.ts'
 import { isRepetitive, remember } from './repetition.ts'
 import type { Thinking } from './stored-thinking.ts'
 import { nextBatch } from './tool-batch.ts'
@@ -85,7 +92,10 @@ export function resumeThinking(agent: AgentView, message: string, turnsMax: numb
   const notes = [...before.notes, { name: 'message' as const, text: message }]
   // A character may be three bytes.
   const tokens = before.tokens + Math.ceil((message.length * 3) / BYTES_PER_TOKEN)
-  const thinking: Thinking = { ...before, notes, tokens, turn: 1, calls: [], known: {} }
+  const thinking: Thinking = {
+    ...{ ...before, notes, tokens },
+    ...{ turn: 1, calls: [], known: {}, setback: null },
+  }
   const step = askForTurn({ ...agent, ...ground, assignment }, thinking, [])
   return grounded(step, { ...ground, assignment })
 }
@@ -120,8 +130,8 @@ export function continueThinking(agent: AgentView, event: AgentEvent): ThinkingS
 export function abandonThinking(agent: AgentView): Decision {
   if (agent.data.thinking === undefined) return {}
   const { thinking, ground } = thinkingOf(agent)
-  const { awaits, reserved } = thinking
-  const cost = reserved && spentOnAbandoned(agent, awaits, reserved)
+  const { awaits, reserved, setback } = thinking
+  const cost = reserved && spentOnAbandoned(agent, awaits, setback, reserved)
   const send = cost === null ? [] : [settling({ ...agent, ...ground }, cost)]
   const cancel = awaits === null || awaits === 'ledger' ? [] : [awaits]
   return { set: stored(rest(thinking).thinking), send, cancel }
@@ -177,7 +187,8 @@ function takeThought(thinker: Thinker, before: Thinking, { result }: FinishedEff
   const send = [settling(thinker, spentOn(thought, before.reserved))]
   const thinking = { ...before, reserved: null }
   if (thought.failure?.kind === 'interrupted') return askLedger(thinker, thinking, send)
-  if (thought.failure?.isSetback) return takeSetback(thinker, thinking, thought.failure, send)
+  const setback = thought.failure?.setback
+  if (setback !== undefined) return takeSetback(thinker, thinking, setback, send)
   if (thinking.purpose === 'summary') return takeSummary(thinker, thinking, thought, send)
   if (thought.failure !== null) return takeFailure(thinker, thinking, thought.failure, send)
   return takeReply(thinker, thinking, thought, send)
@@ -209,13 +220,12 @@ function takeReply(
 function takeSetback(
   thinker: Thinker,
   before: Thinking,
-  { kind, message, retryAfterMs }: NonNullable<Thought['failure']>,
+  setback: Setback,
   send: readonly Message[],
 ): ThinkingStep {
   const count = (before.setback?.count ?? 0) + 1
-  if (count > SETBACKS_IN_ALL_MAX) return failed(before, kind, message, send)
-  const setback = { kind, message, count, ...(retryAfterMs !== undefined && { retryAfterMs }) }
-  return askLedger(thinker, { ...before, setback }, send)
+  if (count > SETBACKS_IN_ALL_MAX) return failed(before, setback.kind, setback.message, send)
+  return askLedger(thinker, { ...before, setback: { ...setback, count } }, send)
 }
 
 function takeFailure(
@@ -227,7 +237,7 @@ function takeFailure(
   if (kind === 'context_overflow') {
     const canShrink = partsOf(before) > 1 && before.summaries < SUMMARIES_MAX
     if (!canShrink) return spent(before, 'context', send)
-    return askLedger(thinker, { ...before, purpose: 'summary' }, send)
+    return askLedger(thinker, { ...before, purpose: 'summary', setback: null }, send)
   }
   if (kind !== 'invalid_output') return failed(before, kind, message, send)
   const notes = [...before.notes, { name: 'unusable' as const, text: message }].slice(-NOTES_MAX)

@@ -3,7 +3,7 @@ import { mostOf, mostOfSession } from '../../ledger/price-card.ts'
 import { FAILURE, SUSPEND } from '../../machines/suspend.ts'
 import { type AgentView, OUTAGE, type Outage } from '../role.ts'
 import type { Mind } from './assignment.ts'
-import type { Thought } from './outcomes.ts'
+import type { Setback, Thought } from './outcomes.ts'
 
 /** What is set aside for a turn before it begins, and with how much less one can make do. */
 export function mostOfTurn(
@@ -45,12 +45,15 @@ const SILENCES: readonly string[] = ['timeout', 'stalled']
 export function spentOnAbandoned(
   { state, data }: AgentView,
   awaits: string | null,
+  setback: Setback | null,
   most: Amounts,
 ): Amounts {
   if (awaits === 'ledger') return NO_AMOUNTS
   const outage = data[OUTAGE] as unknown as Outage | null | undefined
   const isOut = (state === SUSPEND || state === FAILURE) && outage != null
   if (!isOut) return most
+  // That try is settled, and the next one not asked for yet.
+  if (setback !== null && outage.reason === `${setback.kind}: ${setback.message}`) return NO_AMOUNTS
   const [code = ''] = outage.reason.split(': ')
   return SILENCES.includes(code) ? most : NO_AMOUNTS
 }

@@ -63,26 +63,29 @@ const SAID_CHARS_MAX = 500
 
 /** Carries out `think`: one turn of one brain. Its reply is kept before anybody acts on it. */
 export function thinkHandler(parts: ThinkParts): EffectHandler {
-  /** How often each effect was tried by this process. */
-  const tries = new Map<string, number>()
+  /** How often each effect was asked for by this process. */
+  const asked = new Map<string, number>()
+  /** Effects whose wait after a setback is over. */
+  const waited = new Set<string>()
   /** Effects of which a try has cost something, and was given up. */
   const owing = new Set<string>()
   return {
     policy: { timeoutMs: TIMEOUT_MS, attemptsMax: parts.attemptsMax, outputBytesMax: 65_536 },
     serviceOf: ({ input }) => parts.brains[(input as unknown as ThinkInput).brain]?.service,
-    /** What another process had begun may have cost all that was set aside; it is not asked again. */
-    async recognise({ id, input, isInherited }) {
-      if (!isInherited || tries.has(id)) return undefined
-      return unanswered(input as unknown as ThinkInput, 'interrupted')
+    /** What was given up, or an earlier process had begun, may have cost all that was set aside. */
+    recall({ id, input, inherited }) {
+      const isLost = owing.delete(id) || (inherited === 'working' && !asked.has(id))
+      return isLost ? unanswered(input as unknown as ThinkInput, 'interrupted') : undefined
     },
-    async run({ id, input }, context) {
+    async run({ id, input, inherited }, context) {
       const request = input as unknown as ThinkInput
       const named = parts.brains[request.brain]
       if (named === undefined) return failed('no_brain', `no brain ${request.brain}`, 'never')
-      const attempt = (tries.get(id) ?? 0) + 1
-      tries.set(id, attempt)
-      if (owing.delete(id)) return unanswered(request, 'interrupted')
-      if (attempt === 1 && request.setback !== undefined) return waitAfter(request.setback)
+      const hasWaited = waited.has(id) || inherited === 'waiting'
+      const wait = hasWaited ? undefined : waitAfter(request.setback)
+      waited.add(id)
+      asked.set(id, asked.get(id) ?? 0)
+      if (wait !== undefined) return wait
       if ((request.untilMs ?? Infinity) <= Date.now()) return unanswered(request, 'unasked')
       const prepared = await prepareTurn(parts, request, context)
       const size = request.transcript === null ? sizeOf(prepared.turn) : undefined
@@ -92,6 +95,9 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
       const begun = begin(parts, prepared, request, context)
       // Awaited after the turn; a rejection before that is nobody's yet.
       begun.catch(() => {})
+      const count = (asked.get(id) ?? 0) + 1
+      asked.set(id, count)
+      const attempt = count + (request.setback?.tries ?? 0)
       const { turn, reply, isLate } = await hear(parts, named, prepared, {
         id,
         request,
@@ -106,12 +112,13 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
         if (hasCost(usage)) owing.add(id)
         return again
       }
-      tries.delete(id)
+      asked.delete(id)
+      waited.delete(id)
       if (isLate) return unanswered(request, 'interrupted')
       const transcript = await keep(parts, prepared, request, reply, await begun, context)
       const value: Thought = {
         ...describe(prepared.toolbox, reply, parts.secrets),
-        ...(again !== undefined && { failure: setbackOf(again) }),
+        ...(again !== undefined && { failure: setbackOf(again, attempt) }),
         transcript,
         // What an agent used is of all its requests.
         contextTokens: contextTokensOf(turn, reply, named.isAgent ? null : usage),
@@ -139,10 +146,7 @@ async function hear(
   { id, request, attempt, context }: Try,
 ): Promise<{ readonly turn: Turn; readonly reply: Reply; readonly isLate: boolean }> {
   const { input, output } = request.tokensReserved
-  // The wait after a setback was no try.
-  const { count = 0 } = request.setback ?? {}
-  const tried = { attempt: count > 0 ? attempt - 1 + count : attempt }
-  const turn = { ...prepared.turn, ...tried, ...(isAgent && { tokensMax: input + output }) }
+  const turn = { ...prepared.turn, attempt, ...(isAgent && { tokensMax: input + output }) }
   const work = workOf(parts, prepared.toolbox, request)
   // An agent with hands works from its first event on.
   if (isAgent) await work.store()
@@ -217,20 +221,30 @@ function asSummary(reply: Reply): Reply {
 }
 
 /** The failure of a try that has to be paid for before the next, which waits as it says. */
-function setbackOf(again: Attempt): Thought['failure'] {
+function setbackOf(again: Attempt, tries: number): Thought['failure'] {
   if (again.ok) return null
-  const { code: kind, message, retryAfterMs } = again.error
-  return { kind, message, isSetback: true, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+  const { code: kind, retryAfterMs } = again.error
+  const message = again.error.message.slice(0, 2_000)
+  // What is no finite number names no time.
+  const isNamed = retryAfterMs !== undefined && Number.isFinite(retryAfterMs)
+  const named = isNamed && { retryAtMs: Math.ceil(Date.now() + retryAfterMs) }
+  const setback = { kind, message, tries, ...named }
+  return { kind, message, setback }
 }
 
-/** Fails as the try before has, so that its wait is kept; what fails too often is an outage. */
-function waitAfter({ kind, message, count, retryAfterMs }: NonNullable<ThinkInput['setback']>) {
+/**
+ * Fails as the try before has, so that its wait is kept; what fails too often is an outage. Undefined
+ * when there is nothing to wait for any more.
+ */
+function waitAfter(setback: ThinkInput['setback']): Attempt | undefined {
+  if (setback === undefined) return undefined
+  const { kind, message, count, retryAtMs } = setback
   const isOutage = FAILURE_POLICY[kind as FailureKind] === 'suspend' || count >= SETBACKS_MAX
   const error: AttemptError = { code: kind, message, retry: isOutage ? 'restored' : 'later' }
-  return {
-    ok: false as const,
-    error: retryAfterMs === undefined ? error : { ...error, retryAfterMs },
-  }
+  if (retryAtMs === undefined) return { ok: false, error }
+  const retryAfterMs = retryAtMs - Date.now()
+  if (retryAfterMs > 0) return { ok: false, error: { ...error, retryAfterMs } }
+  return isOutage ? { ok: false, error } : undefined
 }
 
 /** Undefined when the turn came to something that the agent is to know, be it a failure. */
