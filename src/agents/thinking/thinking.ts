@@ -92,10 +92,8 @@ export function resumeThinking(agent: AgentView, message: string, turnsMax: numb
   const notes = [...before.notes, { name: 'message' as const, text: message }]
   // A character may be three bytes.
   const tokens = before.tokens + Math.ceil((message.length * 3) / BYTES_PER_TOKEN)
-  const thinking: Thinking = {
-    ...{ ...before, notes, tokens },
-    ...{ turn: 1, calls: [], known: {}, setback: null },
-  }
+  const anew = { turn: 1, calls: [], known: {}, setback: null }
+  const thinking: Thinking = { ...before, ...anew, notes, tokens }
   const step = askForTurn({ ...agent, ...ground, assignment }, thinking, [])
   return grounded(step, { ...ground, assignment })
 }

@@ -10,8 +10,9 @@ export function mostOfTurn(
   { price, outputTokensMax, sessionTokensMax }: Mind,
   inputTokens: number,
 ): { readonly amounts: Amounts; readonly least?: Amounts } {
-  if (sessionTokensMax === undefined)
+  if (sessionTokensMax === undefined) {
     return { amounts: mostOf(price, inputTokens, outputTokensMax) }
+  }
   const most = (tokens: number) => mostOfSession(price, tokens, outputTokensMax)
   const least = inputTokens + outputTokensMax
   return { amounts: most(Math.max(sessionTokensMax, least)), least: most(least) }

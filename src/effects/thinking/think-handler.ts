@@ -63,10 +63,8 @@ const SAID_CHARS_MAX = 500
 
 /** Carries out `think`: one turn of one brain. Its reply is kept before anybody acts on it. */
 export function thinkHandler(parts: ThinkParts): EffectHandler {
-  /** How often each effect was asked for by this process. */
+  /** How often each effect was asked for by this process; 0 where it has only waited so far. */
   const asked = new Map<string, number>()
-  /** Effects whose wait after a setback is over. */
-  const waited = new Set<string>()
   /** Effects of which a try has cost something, and was given up. */
   const owing = new Set<string>()
   return {
@@ -81,9 +79,8 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
       const request = input as unknown as ThinkInput
       const named = parts.brains[request.brain]
       if (named === undefined) return failed('no_brain', `no brain ${request.brain}`, 'never')
-      const hasWaited = waited.has(id) || inherited === 'waiting'
+      const hasWaited = asked.has(id) || inherited === 'waiting'
       const wait = hasWaited ? undefined : waitAfter(request.setback)
-      waited.add(id)
       asked.set(id, asked.get(id) ?? 0)
       if (wait !== undefined) return wait
       if ((request.untilMs ?? Infinity) <= Date.now()) return unanswered(request, 'unasked')
@@ -113,7 +110,6 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
         return again
       }
       asked.delete(id)
-      waited.delete(id)
       if (isLate) return unanswered(request, 'interrupted')
       const transcript = await keep(parts, prepared, request, reply, await begun, context)
       const value: Thought = {
