@@ -71,6 +71,18 @@ async function overAs(
   )
 }
 
+/** Why there is nothing to steer; what is stopped rests already, and more than what is paused. */
+async function idleAs(
+  source: RunSource,
+  run: string,
+  how: keyof typeof SAID,
+): Promise<string | undefined> {
+  const over = await overAs(source, run, how)
+  if (over !== undefined) return `over (${over})`
+  const { status } = (await source.runs()).find(({ id }) => id === run) ?? {}
+  return how === 'pause' && status === 'stopped' ? status : undefined
+}
+
 /**
  * An engine that works on it does that, and where there is none, nobody has to think for it. One
  * that begins or ends at this moment will answer, or be gone.
@@ -118,9 +130,9 @@ export async function steer(
   options: SteerOptions,
 ): Promise<number> {
   const { source, run, close } = await chooseRun(name, options)
-  const over = await overAs(source, run, how).finally(close)
-  if (over !== undefined) {
-    process.stderr.write(`${run} is over (${over}): there is nothing to ${how}.\n`)
+  const idle = await idleAs(source, run, how).finally(close)
+  if (idle !== undefined) {
+    process.stderr.write(`${run} is ${idle}: there is nothing to ${how}.\n`)
     return EXIT_CODE.done
   }
   const { root, stateFolder } = findPlace(options)

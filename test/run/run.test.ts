@@ -78,9 +78,12 @@ test('in the foreground the first Ctrl-C keeps everything, and the run goes on e
   expect((await user.slipway('resume')).code).toBe(0)
   await until(async () => (await user.slipway('answer')).code === 3)
   expect((await user.slipway('pause')).code).toBe(0)
-  expect(JSON.parse((await user.slipway('status', '--json')).stdout).status).toBe('paused')
+  expect(await statusOf(user)).toBe('paused')
   expect((await user.slipway('stop')).code).toBe(0)
-  expect(JSON.parse((await user.slipway('status', '--json')).stdout).status).toBe('stopped')
+  expect(await statusOf(user)).toBe('stopped')
+  const stderr = expect.stringMatching(/is stopped: there is nothing to pause/)
+  expect(await user.slipway('pause')).toMatchObject({ code: 0, stderr })
+  expect(await statusOf(user)).toBe('stopped')
 }, 180_000)
 
 test('the first Ctrl-C lets a turn end that is under way, and it is not paid for again', async () => {

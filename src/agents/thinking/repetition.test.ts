@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isRepetitive, type Repetition, remember } from './repetition.ts'
+import { type Repetition, remember, repetitiveAmong } from './repetition.ts'
 
 /** A call as it is made again and again: what it comes to, and whether it only reads. */
 interface Made {
@@ -8,15 +8,16 @@ interface Made {
   readonly isReading?: true
 }
 
+const TRANSCRIPT = { tail: { sha256: 'b', bytes: 1 }, travelling: [], parts: 1, bytes: 1 }
+
 /** Which of these calls, made one after the other, are refused. */
 function refusedOf(calls: readonly Made[]): boolean[] {
   let known: Repetition = {}
   return calls.map(({ key, result = 'same', isReading }) => {
-    const isRefused = isRepetitive(known, key)
+    const isRefused = repetitiveAmong(known, [{ key }]).length > 0
     const mayHaveChanged = !isReading && !isRefused
     const answer = { id: '1', isError: false, result, mayHaveChanged, ends: null }
-    const transcript = { tail: { sha256: 'b', bytes: 1 }, travelling: [], parts: 1, bytes: 1 }
-    known = remember(known, new Map([['1', key]]), { transcript, answers: [answer] })
+    known = remember(known, new Map([['1', key]]), { transcript: TRANSCRIPT, answers: [answer] })
     return isRefused
   })
 }
@@ -75,4 +76,22 @@ test('a call that always answers something else does not keep a loop alive', () 
   const loop = Array.from({ length: 12 }, (_, i) => [READ, { key: 'date', result: `${i}` }]).flat()
   const read = refusedOf(loop).filter((_, i) => i % 2 === 0)
   expect(read.slice(-5)).not.toContain(false)
+})
+
+test('of the same calls at once the fourth is refused, and its advice is no answer', () => {
+  const calls = Array.from({ length: 5 }, (_, i) => ({ id: `${i}`, key: 'read' }))
+  const other = { id: 'other', key: 'other' }
+  expect(repetitiveAmong({}, [...calls, other]).map(({ id }) => id)).toEqual(['3', '4'])
+  const resultOf = (id: string) => (['3', '4'].includes(id) ? 'advice' : id)
+  const answers = calls.map(({ id }) => ({
+    id,
+    isError: false,
+    result: resultOf(id),
+    mayHaveChanged: false,
+    ends: null,
+  }))
+  const keys = new Map(calls.map(({ id, key }) => [id, key]))
+  const known = remember({}, keys, { transcript: TRANSCRIPT, answers })
+  expect(known.read).toMatchObject({ result: '2', times: 1 })
+  expect(repetitiveAmong(known, calls).map(({ id }) => id)).toEqual(['2', '3', '4'])
 })

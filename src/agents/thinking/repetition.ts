@@ -17,9 +17,17 @@ export const SAME_MAX = 3
 /** How many different calls are remembered. */
 const REMEMBERED_MAX = 32
 
-/** Whether another time would tell nothing new. */
-export function isRepetitive(known: Repetition, key: string): boolean {
-  return (known[key]?.times ?? 0) >= SAME_MAX
+/** Those of the calls, made at once, of which another time would tell nothing new. */
+export function repetitiveAmong<Call extends { readonly key: string }>(
+  known: Repetition,
+  calls: readonly Call[],
+): readonly Call[] {
+  const times = new Map<string, number>()
+  return calls.filter(({ key }) => {
+    const before = times.get(key) ?? known[key]?.times ?? 0
+    times.set(key, before + 1)
+    return before >= SAME_MAX
+  })
 }
 
 /**
@@ -33,10 +41,12 @@ export function remember(
   { answers }: ToolsUsed,
 ): Repetition {
   const next = new Map(Object.entries(known))
+  const calls = answers.map(({ id }) => ({ id, key: keys.get(id) ?? '' }))
+  const refused = new Set(repetitiveAmong(known, calls).map(({ id }) => id))
   for (const { id, result, mayHaveChanged } of answers) {
     const key = keys.get(id)
     // Advice is no answer: what was refused stays refused.
-    if (key === undefined || isRepetitive(known, key)) continue
+    if (key === undefined || refused.has(id)) continue
     const { times, changes, result: before } = next.get(key) ?? { times: 0, changes: 0 }
     const isNew = before !== result
     const isChange = mayHaveChanged && isNew && changes < SAME_MAX

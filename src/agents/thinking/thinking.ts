@@ -21,7 +21,7 @@ import type {
   Transcript,
   UseToolsInput,
 } from './outcomes.ts'
-import { isRepetitive, remember } from './repetition.ts'
+import { remember, repetitiveAmong } from './repetition.ts'
 import type { Thinking } from './stored-thinking.ts'
 import { nextBatch } from './tool-batch.ts'
 import { mostOfTurn, spentOn, spentOnAbandoned } from './turn-cost.ts'
@@ -279,7 +279,7 @@ function useTools(thinker: Thinker, before: Thinking, send: readonly Message[]):
     ids: batch.map(({ id }) => id),
     // Where there is but one turn, nothing could ever be done.
     isLast: before.isLast && thinker.assignment.turnsMax > 1,
-    refused: batch.filter(({ key }) => isRepetitive(known, key)).map(({ id }) => id),
+    refused: repetitiveAmong(known, batch).map(({ id }) => id),
   } satisfies UseToolsInput
   const thinking = { ...before, awaits: effectIdOf(thinker, 0) }
   return going(thinking, { send, effects: [{ kind: 'use_tools', input }] })

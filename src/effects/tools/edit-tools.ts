@@ -46,6 +46,7 @@ const writeFile = defineTool({
   isReadOnly: false,
   async run({ path, text }, { workspace }) {
     return explained(async () => {
+      if (!text.isWellFormed()) return refused('text has half a character')
       await makeFolders(workspace, dirname(path))
       await replaceInside(workspace, path, text)
       return said(`${path}: ${text.split('\n').length} lines written`)

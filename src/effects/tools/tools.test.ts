@@ -151,6 +151,8 @@ describe('edit_file', () => {
     expect(readFileSync(path, 'utf8')).toBe('\ufeffb\u{1f600}\u{1f600}')
     const half = { path: 'mark.txt', old_text: '\ude00\ud83d', new_text: '-' }
     expect(await call('edit_file', half)).toMatchObject({ isError: true })
+    const written = { path: 'mark.txt', text: 'a\ud83d' }
+    expect(await call('write_file', written)).toMatchObject({ isError: true })
     expect(readFileSync(path, 'utf8')).toBe('\ufeffb\u{1f600}\u{1f600}')
   })
 

@@ -100,7 +100,9 @@ export const CONFIG_FILE = z.strictObject({
           dollars: BUDGET.dollars.describe('The most that a run may cost.'),
           tokens: BUDGET.tokens.describe('Input and output of a run together.'),
           iterations: BUDGET.iterations.describe('Calls of models in a run.'),
-          hours: BUDGET.hours.describe('The time of a run.'),
+          hours: BUDGET.hours.describe(
+            'The time of a run by the clock, pauses and outages included.',
+          ),
         })
         .optional(),
       story: z
@@ -108,7 +110,9 @@ export const CONFIG_FILE = z.strictObject({
           dollars: BUDGET.dollars.describe('The most that a story may cost.'),
           tokens: BUDGET.tokens.describe('Input and output of a story together.'),
           iterations: BUDGET.iterations.describe('Calls of models for a story.'),
-          hours: BUDGET.hours.describe('The time of a story, from its first call of a model on.'),
+          hours: BUDGET.hours.describe(
+            'The time of a story, by the clock, from its first call of a model on.',
+          ),
         })
         .optional(),
       allowUnpriced: z
