@@ -36,6 +36,8 @@ export interface AttemptError {
   readonly retry: 'never' | 'later' | 'restored'
   /** How long the service asked to be left alone; what is no finite number names no time. */
   readonly retryAfterMs?: number
+  /** How often the same failed before as other effects; what is waited grows with it. */
+  readonly failuresBefore?: number
 }
 
 /** How a kind of effect is tried. */

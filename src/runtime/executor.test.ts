@@ -14,6 +14,10 @@ const later = (code: string, retryAfterMs?: number): Attempt => ({
   ok: false,
   error: { code, message: code, retry: 'later', ...(retryAfterMs && { retryAfterMs }) },
 })
+const thirdTime: Attempt = {
+  ok: false,
+  error: { code: 'x', message: 'x', retry: 'later', failuresBefore: 2 },
+}
 const never: Attempt = { ok: false, error: { code: 'refused', message: 'no', retry: 'never' } }
 
 /** A handler that hangs ends when it is aborted; a deaf one never does. */
@@ -63,6 +67,7 @@ describe('an effect without a service', () => {
     ['fails when its tries are spent', [later('busy')], failed('busy'), [0, 625, 1_875]],
     ['is not tried again when that is no use', [never], failed('refused'), [0]],
     ['waits as long as it is told', [later('limit', 5_000), done], { result: done }, [0, 5_250]],
+    ['waits longer for what failed twice before', [thirdTime, done], { result: done }, [0, 2_500]],
     [
       'waits however long it is told',
       [later('limit', 7_200_000), done],

@@ -290,9 +290,10 @@ export class Executor {
   }
 
   #waitMs(error: AttemptError, policy: EffectPolicy, attempt: number): number {
-    const { retryAfterMs } = error
+    const { retryAfterMs, failuresBefore = 0 } = error
     if (retryAfterMs !== undefined) return retryAfterMs + this.#spreadMs(retryAfterMs)
-    const fullMs = Math.min(policy.retryDelayMs * 2 ** (attempt - 1), policy.retryDelayMsMax)
+    const doublings = attempt - 1 + failuresBefore
+    const fullMs = Math.min(policy.retryDelayMs * 2 ** doublings, policy.retryDelayMsMax)
     return Math.ceil(fullMs / 2 + (fullMs / 2) * this.#parts.random())
   }
 
@@ -340,11 +341,11 @@ function checked(outcome: Attempt | 'aborted'): Attempt | 'aborted' {
     requireJson(outcome.value, 'the outcome')
     return outcome
   }
-  const { code, message, retry, retryAfterMs } = outcome.error
+  const { code, message, retry, retryAfterMs, failuresBefore = 0 } = outcome.error
   const waitMs = Number.isFinite(retryAfterMs)
     ? Math.min(Math.max(0, Math.ceil(retryAfterMs ?? 0)), NAMED_MS_MAX)
     : undefined
-  const error = { code: String(code), message: describe(message), retry }
+  const error = { code: String(code), message: describe(message), retry, failuresBefore }
   return { ok: false, error: waitMs === undefined ? error : { ...error, retryAfterMs: waitMs } }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Brain, BrainEvent } from '../../src/effects/brains/brain.ts'
+import { type Brain, type BrainEvent, UNTOLD_USAGE } from '../../src/effects/brains/brain.ts'
 import { defineTool, said } from '../../src/effects/tools/tool.ts'
 import type { Account } from '../../src/ledger/ledger.ts'
 import { open } from './stage.ts'
@@ -21,7 +21,7 @@ const USED: BrainEvent = {
     outputTokens: OUTPUT_TOKENS,
   },
 }
-const broken = (kind: 'network' | 'stalled'): BrainEvent => ({
+const broken = (kind: 'network' | 'stalled' | 'timeout'): BrainEvent => ({
   type: 'failed',
   failure: { kind, message: 'cut', retryAfterMs: 1 },
 })
@@ -61,6 +61,11 @@ describe('where nobody says what a turn used, all that was set aside counts', ()
   const TURNS: Readonly<Record<string, readonly BrainEvent[]>> = {
     'after a whole reply': [SAID, FINISHED],
     'after half a reply': [SAID, broken('network')],
+    'after the half of a call, which nobody sees': [
+      { type: 'usage', usage: UNTOLD_USAGE },
+      broken('network'),
+    ],
+    'after nothing at all, by who may have thought meanwhile': [broken('timeout')],
     'after thoughts alone': [{ type: 'reasoning', text: 'z'.repeat(3_000) }, broken('stalled')],
   }
 

@@ -64,6 +64,20 @@ describe('a reply that fails after it has begun', () => {
     expect(Math.max(...calls.slice(4))).toBeLessThan(7_000)
   }, 60_000)
 
+  test('waits longer from time to time where no time is named', async () => {
+    const calledMs: number[] = []
+    const brain = saying((call) => {
+      calledMs.push(performance.now())
+      return [SAID, used(100), call <= 2 ? failed('network') : FINISHED]
+    })
+    const world = await open({ brain, isolation: 'none' })
+    await world.reach(await world.start('s1', { turnsMax: 1 }, 'none'), 'BUDGET_REVIEW')
+    const [first = 0, second = 0, third = 0] = calledMs
+    // Half a second and twice that, less up to the half of it.
+    expect(second - first).toBeGreaterThanOrEqual(249)
+    expect(third - second).toBeGreaterThanOrEqual(499)
+  })
+
   test('counts every try, also those that cost nothing', async () => {
     const brain = saying((call) => {
       if (call <= 2) return [failed('network', 1)]

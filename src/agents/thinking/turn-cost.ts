@@ -37,7 +37,7 @@ export function spentOn(
 }
 
 /** Whoever took a request and fell silent may have thought about it. */
-const SILENCES: readonly string[] = ['timeout', 'stalled']
+export const SILENCES: readonly string[] = ['timeout', 'stalled']
 
 /**
  * What a turn has cost that is given up: all that was set aside where a reply may be under way, and

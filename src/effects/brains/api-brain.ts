@@ -3,7 +3,7 @@ import { isNewEvent } from './anthropic-events.ts'
 import { type ApiModelChoice, loadModel } from './api-model.ts'
 import { toCallOptions } from './api-prompt.ts'
 import { ReplyReader } from './api-reply.ts'
-import type { Brain, BrainEvent, BrainFailure, Turn } from './brain.ts'
+import { type Brain, type BrainEvent, type BrainFailure, type Turn, UNTOLD_USAGE } from './brain.ts'
 import { explainFailure } from './failure.ts'
 import { openProviderFetch } from './provider-fetch.ts'
 import { type TurnTimeouts, TurnWatch } from './turn-watch.ts'
@@ -71,9 +71,14 @@ async function* ask(
     if (!watch.isAnswered) watch.close()
   }
   failure = watch.verdict ?? failure
-  if (reply.usage !== undefined) yield { type: 'usage', usage: reply.usage }
+  if (hasWorked(watch, failure)) yield { type: 'usage', usage: reply.usage ?? UNTOLD_USAGE }
   if (failure === undefined) yield* reply.end()
   return failure
+}
+
+/** Whether the model was at work: its reply began, or broke off before any of it could be read. */
+function hasWorked({ hasHeard, hasBegun }: TurnWatch, failure: BrainFailure | undefined): boolean {
+  return hasHeard && (hasBegun || failure?.kind === 'network')
 }
 
 /** Resolves as the reply begins; rejects as soon as the turn ends, whatever the library does. */

@@ -78,6 +78,8 @@ export class ReplyReader {
       case 'finish':
         this.#finish = part.finishReason
         this.#usage = toUsage(part.usage, this.#provider)
+        // What was counted by then is not what the whole of it would have been.
+        if (isCutShort(part.finishReason)) this.#usage = { ...this.#usage, outputTokens: null }
         return undefined
       default:
         return undefined
@@ -165,8 +167,9 @@ export class ReplyReader {
   }
 
   #judge(): BrainFailure | undefined {
-    const { unified, raw } = this.#finish ?? { unified: 'other', raw: undefined }
-    if (unified === 'other' && raw === undefined) {
+    const finish = this.#finish ?? { unified: 'other', raw: undefined }
+    const { unified, raw } = finish
+    if (isCutShort(finish)) {
       return { kind: 'network', message: 'the stream ended before the reply did' }
     }
     if (this.#refusal !== '' || unified === 'content-filter') {
@@ -194,6 +197,11 @@ export class ReplyReader {
     if (!isSigned && !isReasoned) return undefined
     return { from: `${this.#provider}/${this.#model}`, parts }
   }
+}
+
+/** Whether a stream ended without a word about its end. */
+function isCutShort({ unified, raw }: LanguageModelV3FinishReason): boolean {
+  return unified === 'other' && raw === undefined
 }
 
 /** The few things that are read from a provider's own chunks. */

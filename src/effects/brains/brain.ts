@@ -77,10 +77,19 @@ export interface Usage {
   readonly outputTokens: number | null
 }
 
+/** Of a model that has been at work, where nobody says how much it used. */
+export const UNTOLD_USAGE: Usage = {
+  inputTokens: null,
+  cachedTokens: null,
+  cacheWriteTokens: null,
+  outputTokens: null,
+}
+
 /**
  * What happens during a turn. The last event is `finished` or `failed`, and there is always one.
  * Text and reasoning come as they are thought; tool calls come once the reply is whole, so that a
- * failed turn has none. There is at most one `usage`, also in a failed turn: it may cost money.
+ * failed turn has none. There is at most one `usage`, also in a failed turn: it may cost money. One
+ * that fails without it was not thought about.
  */
 export type BrainEvent =
   | { readonly type: 'text'; readonly text: string }

@@ -29,7 +29,6 @@ const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/gi
 export function openProviderFetch(watch: TurnWatch): typeof fetch {
   return async (input, init) => {
     const response = await send(String(input), init ?? {}, watch)
-    watch.touch()
     const { statusCode: status = 0, statusMessage: statusText = '' } = response
     const body = BODILESS.includes(status) ? null : bodyOf(response, watch)
     if (body === null) response.resume()

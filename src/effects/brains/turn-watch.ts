@@ -20,6 +20,7 @@ export class TurnWatch {
   readonly #total: NodeJS.Timeout
   #gap: NodeJS.Timeout
   #begun = false
+  #hasHeard = false
   #isPaused = false
   #isAnswered = false
   #verdict: BrainFailure | undefined
@@ -49,6 +50,16 @@ export class TurnWatch {
     return this.#isAnswered
   }
 
+  /** Whether something of the reply itself has come. */
+  get hasBegun(): boolean {
+    return this.#begun
+  }
+
+  /** Whether anything has come, if only to keep the connection alive. */
+  get hasHeard(): boolean {
+    return this.#hasHeard
+  }
+
   /** Something of the reply itself has come; from now on silence is a stall. */
   begin(): void {
     if (this.#begun || this.#verdict !== undefined) return
@@ -74,6 +85,7 @@ export class TurnWatch {
 
   /** Bytes came, if only to keep the connection alive. */
   touch(): void {
+    this.#hasHeard = true
     if (this.#begun && !this.#isPaused && this.#verdict === undefined) this.#gap.refresh()
   }
 

@@ -236,7 +236,8 @@ function waitAfter(setback: ThinkInput['setback']): Attempt | undefined {
   if (setback === undefined) return undefined
   const { kind, message, count, retryAtMs } = setback
   const isOutage = FAILURE_POLICY[kind as FailureKind] === 'suspend' || count >= SETBACKS_MAX
-  const error: AttemptError = { code: kind, message, retry: isOutage ? 'restored' : 'later' }
+  const retry = isOutage ? 'restored' : 'later'
+  const error: AttemptError = { code: kind, message, retry, failuresBefore: count - 1 }
   if (retryAtMs === undefined) return { ok: false, error }
   const retryAfterMs = retryAtMs - Date.now()
   if (retryAfterMs > 0) return { ok: false, error: { ...error, retryAfterMs } }

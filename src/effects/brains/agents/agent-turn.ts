@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { BrainEvent, BrainFailure, ToolCall, Turn } from '../brain.ts'
+import {
+  type BrainEvent,
+  type BrainFailure,
+  type ToolCall,
+  type Turn,
+  UNTOLD_USAGE,
+} from '../brain.ts'
 import { type TurnTimeouts, TurnWatch } from '../turn-watch.ts'
 import type { AgentCommand, HeadlessCommand } from './agent.ts'
 import { type AgentPlace, type AgentSettings, openAgentPlace } from './agent-place.ts'
@@ -60,7 +66,8 @@ export async function* thinkWithAgent(
     watch.close()
     outcome = await working
   }
-  if (report.usage !== undefined) yield { type: 'usage', usage: report.usage }
+  const usage = report.usage ?? (report.hasWorked ? UNTOLD_USAGE : undefined)
+  if (usage !== undefined) yield { type: 'usage', usage }
   if ('failure' in outcome) {
     yield { type: 'failed', failure: outcome.failure }
     return

@@ -31,6 +31,18 @@ test.each([
   })
 })
 
+test.each([
+  ['said', (report: TurnReport) => report.text('Hm.')],
+  ['done', (report: TurnReport) => report.stepBegan('step')],
+  ['asked', (report: TurnReport) => report.requested()],
+])('an agent has worked once something is %s', (_, act) => {
+  const { report } = begin()
+  report.update()
+  expect(report.hasWorked).toBe(false)
+  act(report)
+  expect(report.hasWorked).toBe(true)
+})
+
 describe('tokens', () => {
   const USED_UP = {
     kind: 'invalid_output',

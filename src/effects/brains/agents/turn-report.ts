@@ -45,6 +45,11 @@ export class TurnReport {
     return this.#hasText && !this.#isApart
   }
 
+  /** Whether its model was asked, as far as it tells. */
+  get hasWorked(): boolean {
+    return this.#watch.hasBegun || this.#requests > 0
+  }
+
   /** A message came, whatever it says. */
   update(): void {
     this.#updates += 1
