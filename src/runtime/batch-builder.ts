@@ -3,6 +3,7 @@ import type { Batch } from './journal.ts'
 import type {
   AgentRecord,
   Closure,
+  EffectPhase,
   EffectRecord,
   InboxEvent,
   JournalRow,
@@ -25,7 +26,7 @@ export class BatchBuilder {
   readonly #inboxRemoved: number[] = []
   readonly #effectsAdded = new Map<EffectId, EffectRecord>()
   readonly #effectsRemoved: EffectId[] = []
-  readonly #effectsWaiting = new Map<EffectId, boolean>()
+  readonly #effectPhases = new Map<EffectId, EffectPhase>()
   readonly #timers = new Map<string, TimerRecord | { agent: number; name: string }>()
   readonly #closures = new Map<string, Closure>()
   readonly #accepted: EventId[] = []
@@ -42,7 +43,7 @@ export class BatchBuilder {
       this.#newMailCount === 0 &&
       this.#inboxRemoved.length === 0 &&
       this.#effectsRemoved.length === 0 &&
-      this.#effectsWaiting.size === 0 &&
+      this.#effectPhases.size === 0 &&
       this.#timers.size === 0 &&
       this.#closures.size === 0
     )
@@ -94,12 +95,12 @@ export class BatchBuilder {
   }
 
   removeEffect(id: EffectId): void {
-    this.#effectsWaiting.delete(id)
+    this.#effectPhases.delete(id)
     if (!this.#effectsAdded.delete(id)) this.#effectsRemoved.push(id)
   }
 
-  setWaiting(id: EffectId, waiting: boolean): void {
-    this.#effectsWaiting.set(id, waiting)
+  setPhase(id: EffectId, phase: EffectPhase): void {
+    this.#effectPhases.set(id, phase)
   }
 
   setTimer(timer: TimerRecord): void {
@@ -125,7 +126,7 @@ export class BatchBuilder {
       inboxRemoved: this.#inboxRemoved,
       effectsAdded: [...this.#effectsAdded.values()],
       effectsRemoved: this.#effectsRemoved,
-      effectsWaiting: [...this.#effectsWaiting].map(([id, waiting]) => ({ id, waiting })),
+      effectPhases: [...this.#effectPhases].map(([id, phase]) => ({ id, phase })),
       timersSet: timers.filter((timer) => 'dueMs' in timer),
       timersRemoved: timers.filter((timer) => !('dueMs' in timer)),
       closures: [...this.#closures.values()],

@@ -1,5 +1,6 @@
 import type { AgentId, EffectId, Json } from '../agents/values.ts'
 import type { BlobStore } from './blobs.ts'
+import type { EffectPhase } from './records.ts'
 
 /** One effect to carry out. The id is the same at every try, also after a restart. */
 export interface Effect {
@@ -8,7 +9,7 @@ export interface Effect {
   readonly kind: string
   readonly input: Json
   /** For what an earlier process asked for: whether it may have worked on it when it ended. */
-  readonly inherited?: 'working' | 'waiting'
+  readonly inherited?: EffectPhase
 }
 
 /** What a handler may use besides its effect. */

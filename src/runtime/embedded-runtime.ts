@@ -73,7 +73,8 @@ class EmbeddedRuntime implements Runtime {
     this.#limits = { ...DEFAULT_LIMITS, ...parts.limits }
     const runningMax = this.#limits.effectsRunningMax
     const onClosed = (closure: Closure) => this.#remember(closure)
-    this.#executor = new Executor({ services: {}, ...parts, runningMax, onClosed })
+    const onHeld = (id: EffectId, isHeld: boolean) => this.#hold(id, isHeld)
+    this.#executor = new Executor({ services: {}, ...parts, runningMax, onClosed, onHeld })
     for (const closure of memory.closures) this.#executor.close(closure)
     this.#suspension = { ...DEFAULT_SUSPENSION, ...parts.suspension }
     this.#loop = new TurnLoop({
@@ -254,9 +255,9 @@ class EmbeddedRuntime implements Runtime {
 
   async #workOn(record: EffectRecord, started: StartedEffect): Promise<void> {
     const { id, agentId: agent, kind, input } = record
-    const { work, repeated, inherited } = started
+    const { work, repeated, isHeld, inherited } = started
     const effect = { id, agent, kind, input, ...(inherited && { inherited }) }
-    const ending = await this.#executor.execute(effect, work.signal, repeated)
+    const ending = await this.#executor.execute(effect, work.signal, repeated, isHeld)
     this.#works.delete(work)
     if (!this.#memory.effects.finish(id, work)) return
     if (ending.kind !== 'aborted') return this.#endEffect(record, ending)
@@ -271,7 +272,7 @@ class EmbeddedRuntime implements Runtime {
       const resident = this.#memory.residents.get(effect.agentId)
       if (this.#memory.effects.get(effect.id) === undefined || resident === undefined) return
       if (ending.kind === 'finished') return turn.finishEffect(effect, ending.result, resident)
-      turn.setWaiting(effect, true)
+      turn.setPhase(effect, 'waiting')
       const { reason, tries, untilMs } = ending
       const freshMs = suspensionDeadlineMs(this.#suspension, turn.nowMs, untilMs)
       const named = untilMs !== undefined
@@ -285,6 +286,14 @@ class EmbeddedRuntime implements Runtime {
   /** In the turn that marks what waits as waiting, or before: the next process holds to it too. */
   #remember(closure: Closure): void {
     this.#loop.submit(undefined, (turn) => turn.batch.putClosure(closure)).catch(() => {})
+  }
+
+  /** Whether an effect is held until it is its turn; one that is over meanwhile is not. */
+  #hold(id: EffectId, isHeld: boolean): Promise<void> {
+    return this.#loop.submit(undefined, (turn) => {
+      const effect = this.#memory.effects.get(id)
+      if (effect !== undefined) turn.setPhase(effect, isHeld ? 'held' : 'working')
+    })
   }
 
   #isAnswered(effect: EffectRecord): boolean {

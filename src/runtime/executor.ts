@@ -1,4 +1,4 @@
-import type { EffectResult } from '../agents/values.ts'
+import type { EffectId, EffectResult } from '../agents/values.ts'
 import type { BlobStore } from './blobs.ts'
 import { type Clock, sleepUntil } from './clock.ts'
 import { requireJson } from './decision.ts'
@@ -12,6 +12,7 @@ import {
   type EffectPolicy,
   type Service,
 } from './effect-handler.ts'
+import { Hold } from './hold.ts'
 import { PatientBlobs, type Shortage } from './patient-blobs.ts'
 import { Places } from './places.ts'
 import type { Closure } from './records.ts'
@@ -52,6 +53,14 @@ export type Ending =
     }
   | { readonly kind: 'aborted' }
 
+/** An effect that is being carried out. */
+interface Work {
+  readonly effect: Effect
+  readonly handler: EffectHandler
+  readonly signal: AbortSignal
+  readonly hold: Hold
+}
+
 /** Why a service is not asked, and until when. */
 interface Refusal {
   readonly reason: string
@@ -67,6 +76,8 @@ export interface ExecutorParts {
   readonly random: () => number
   /** Told of every time that a service named; absent, nobody is. */
   readonly onClosed?: (closure: Closure) => void
+  /** Told before an effect waits for its turn, and before it begins after that; absent, nobody is. */
+  readonly onHeld?: (effect: EffectId, isHeld: boolean) => Promise<void>
   /** How many effects are carried out at once, over all services; absent, any number. */
   readonly runningMax?: number
 }
@@ -100,10 +111,16 @@ export class Executor {
   }
 
   /**
-   * Carries an effect out. `repeated` asks the handler first whether that was done already. When it
-   * resolves, nobody works on the effect any more, except a handler that ignores its abort.
+   * Carries an effect out. `repeated` asks the handler first whether that was done already; one
+   * that `isHeld` is known not to have begun. When it resolves, nobody works on the effect any more,
+   * except a handler that ignores its abort.
    */
-  async execute(effect: Effect, signal: AbortSignal, repeated: boolean): Promise<Ending> {
+  async execute(
+    effect: Effect,
+    signal: AbortSignal,
+    repeated: boolean,
+    isHeld = false,
+  ): Promise<Ending> {
     const handler = this.#parts.handlers[effect.kind]
     if (handler === undefined) {
       return failure('no_handler', `nothing carries out effects of kind ${effect.kind}`)
@@ -111,23 +128,22 @@ export class Executor {
     try {
       const recalled = handler.recall?.(effect)
       if (recalled?.ok) return bounded(recalled, { ...DEFAULT_POLICY, ...handler.policy })
-      return await this.#passGate(effect, handler, signal, repeated)
+      const { onHeld } = this.#parts
+      const hold = new Hold(effect.id, isHeld, handler.recall === undefined ? undefined : onHeld)
+      return await this.#passGate({ effect, handler, signal, hold }, repeated)
     } catch (error) {
       return failure('handler_threw', describe(error))
     }
   }
 
-  async #passGate(
-    effect: Effect,
-    handler: EffectHandler,
-    signal: AbortSignal,
-    repeated: boolean,
-  ): Promise<Ending> {
+  async #passGate(work: Work, repeated: boolean): Promise<Ending> {
+    const { effect, handler, signal, hold } = work
     const service = handler.serviceOf?.(effect)
     const gate = service === undefined ? undefined : this.#gates.get(service)
+    if (gate?.isFull) hold.begin()
     if (gate !== undefined && !(await gate.enter(effect.agent, signal))) return { kind: 'aborted' }
     try {
-      return await this.#tryRepeatedly(effect, handler, signal, gate, repeated)
+      return await this.#tryRepeatedly(work, gate, repeated)
     } finally {
       gate?.leave()
     }
@@ -154,20 +170,18 @@ export class Executor {
   }
 
   async #tryRepeatedly(
-    effect: Effect,
-    handler: EffectHandler,
-    signal: AbortSignal,
+    work: Work,
     gate: ServiceGate | undefined,
     repeated: boolean,
   ): Promise<Ending> {
+    const { handler, signal, hold } = work
     const policy = { ...DEFAULT_POLICY, ...handler.policy }
     for (let attempt = 1; ; attempt += 1) {
-      const refusal = await this.#enter(effect, signal, gate)
+      const refusal = await this.#enter(work, gate)
       if (refusal === 'aborted') return { kind: 'aborted' }
       if (refusal !== undefined) return { kind: 'unavailable', ...refusal, tries: attempt - 1 }
       const again = repeated || attempt > 1
-      const work = () => this.#attempt(effect, handler, policy, signal, again)
-      const outcome = await this.#attemptInPlace(work, gate)
+      const outcome = await this.#attemptInPlace(() => this.#attempt(work, policy, again), gate)
       if (outcome === 'aborted') return { kind: 'aborted' }
       if (outcome.ok) return bounded(outcome, policy)
       const { error } = outcome
@@ -176,6 +190,7 @@ export class Executor {
       const isLong = gate !== undefined && (error.retryAfterMs ?? waitMs) > WAIT_MS_MAX
       const isOver = attempt >= policy.attemptsMax || isLong || error.retry === 'restored'
       if (isOver) return this.#giveUp(error, gate, attempt)
+      hold.begin()
       await sleepUntil(this.#parts.clock, this.#parts.clock.nowMs() + waitMs, signal)
     }
   }
@@ -185,13 +200,13 @@ export class Executor {
    * there is to be no try: then there is no place to leave.
    */
   async #enter(
-    effect: Effect,
-    signal: AbortSignal,
+    { effect, signal, hold }: Work,
     gate: ServiceGate | undefined,
   ): Promise<Refusal | 'aborted' | undefined> {
     const { clock } = this.#parts
     const sinceMs = clock.nowMs() - this.#restoredMs
     if (gate !== undefined && sinceMs >= 0 && sinceMs < SPREAD_MS_MIN) {
+      hold.begin()
       await this.#sleepPast(clock.nowMs(), signal)
     }
     while (!signal.aborted) {
@@ -200,13 +215,17 @@ export class Executor {
       }
       if (gate?.isOut) return { reason: `${gate.name} is out` }
       if (gate?.isClosed) {
+        hold.begin()
         await this.#sleepPast(gate.closedUntilMs, signal)
         continue
       }
+      if (this.#places.isFull) hold.begin()
       if (!(await this.#places.enter(effect.agent, signal))) return 'aborted'
+      const isLetGo = await hold.end()
       // Somebody else may have been told to wait meanwhile, or have found that the service is out.
-      if (!gate?.isClosed && !gate?.isOut) return undefined
+      if (isLetGo && !gate?.isClosed && !gate?.isOut) return undefined
       this.#places.leave()
+      if (!isLetGo) return 'aborted'
     }
     return 'aborted'
   }
@@ -240,10 +259,8 @@ export class Executor {
 
   /** One try, with its own clock. A handler that rejects or does not return is an outcome too. */
   async #attempt(
-    effect: Effect,
-    handler: EffectHandler,
+    { effect, handler, signal }: Work,
     policy: EffectPolicy,
-    signal: AbortSignal,
     repeated: boolean,
   ): Promise<Attempt | 'aborted'> {
     const { clock } = this.#parts

@@ -2,6 +2,7 @@ import type { AgentId, EffectId, EventId, RunId } from '../agents/values.ts'
 import type {
   AgentRecord,
   Closure,
+  EffectPhase,
   EffectRecord,
   InboxEvent,
   JournalRow,
@@ -23,7 +24,7 @@ export interface Batch {
   readonly inboxRemoved: readonly number[]
   readonly effectsAdded: readonly EffectRecord[]
   readonly effectsRemoved: readonly EffectId[]
-  readonly effectsWaiting: readonly { readonly id: EffectId; readonly waiting: boolean }[]
+  readonly effectPhases: readonly { readonly id: EffectId; readonly phase: EffectPhase }[]
   readonly timersSet: readonly TimerRecord[]
   readonly timersRemoved: readonly { readonly agent: number; readonly name: string }[]
   /** One for each service; what was stored of it is replaced. */

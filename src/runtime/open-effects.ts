@@ -1,5 +1,5 @@
 import type { AgentId, EffectId, RunId } from '../agents/values.ts'
-import type { EffectRecord } from './records.ts'
+import type { EffectPhase, EffectRecord } from './records.ts'
 
 const NONE: readonly EffectRecord[] = []
 
@@ -10,7 +10,7 @@ interface OpenEffect {
   /** Asked for by an earlier process, or tried before. */
   repeated: boolean
   /** For what an earlier process asked for: how it left it. */
-  inherited?: 'working' | 'waiting'
+  inherited?: EffectPhase
   /** Until when it may wait for its service, counted from the first time that it was out. */
   deadlineMs?: number
 }
@@ -20,7 +20,8 @@ export interface StartedEffect {
   readonly work: AbortController
   /** Whether it may have been carried out before. */
   readonly repeated: boolean
-  readonly inherited?: 'working' | 'waiting'
+  readonly isHeld: boolean
+  readonly inherited?: EffectPhase
 }
 
 /** The effects whose outcome is not recorded: running, waiting for a service, or for somebody outside. */
@@ -39,11 +40,10 @@ export class OpenEffects {
   }
 
   add(record: EffectRecord, repeated: boolean): void {
-    const inherited = record.waiting ? ('waiting' as const) : ('working' as const)
-    this.#effects.set(record.id, { record, repeated, ...(repeated && { inherited }) })
+    this.#effects.set(record.id, { record, repeated, ...(repeated && { inherited: record.phase }) })
     const siblings = this.#byAgent.get(record.agentId) ?? new Set()
     this.#byAgent.set(record.agentId, siblings.add(record.id))
-    if (record.waiting) this.#waiting += 1
+    if (record.phase === 'waiting') this.#waiting += 1
   }
 
   get(id: EffectId): EffectRecord | undefined {
@@ -54,7 +54,7 @@ export class OpenEffects {
   remove(id: EffectId): AbortController | undefined {
     const open = this.#effects.get(id)
     if (open === undefined) return undefined
-    if (open.record.waiting) this.#waiting -= 1
+    if (open.record.phase === 'waiting') this.#waiting -= 1
     if (open.running !== undefined) this.#running -= 1
     this.#effects.delete(id)
     const siblings = this.#byAgent.get(open.record.agentId)
@@ -63,11 +63,12 @@ export class OpenEffects {
     return open.running
   }
 
-  setWaiting(id: EffectId, waiting: boolean): void {
+  setPhase(id: EffectId, phase: EffectPhase): void {
     const open = this.#effects.get(id)
-    if (open === undefined || open.record.waiting === waiting) return
-    open.record = { ...open.record, waiting }
-    this.#waiting += waiting ? 1 : -1
+    if (open === undefined) return
+    if (open.record.phase === 'waiting') this.#waiting -= 1
+    if (phase === 'waiting') this.#waiting += 1
+    open.record = { ...open.record, phase }
   }
 
   /** The deadline of an effect whose service is out again: the first one, or a later one that was named. */
@@ -89,19 +90,21 @@ export class OpenEffects {
 
   /** The agents that wait for services. */
   agentsWaiting(): Set<AgentId> {
-    const waiting = [...this.#effects.values()].filter((open) => open.record.waiting)
+    const waiting = [...this.#effects.values()].filter((open) => open.record.phase === 'waiting')
     return new Set(waiting.map((open) => open.record.agentId))
   }
 
   /** Marks an effect as running, unless it is already or waits. */
   start(id: EffectId): StartedEffect | undefined {
     const open = this.#effects.get(id)
-    if (open === undefined || open.running !== undefined || open.record.waiting) return undefined
+    if (open === undefined || open.running !== undefined) return undefined
+    if (open.record.phase === 'waiting') return undefined
     open.running = new AbortController()
     this.#running += 1
-    const { repeated, inherited } = open
+    const { repeated, inherited, record } = open
     open.repeated = true
-    return { work: open.running, repeated, ...(inherited && { inherited }) }
+    const isHeld = record.phase === 'held'
+    return { work: open.running, repeated, isHeld, ...(inherited && { inherited }) }
   }
 
   /** The work has ended. False when the effect is no longer open. */

@@ -16,10 +16,15 @@ export class Places {
     this.#max = max
   }
 
+  /** Whether whoever comes now has to wait. */
+  get isFull(): boolean {
+    return this.#inUse >= this.#max
+  }
+
   /** Waits for a place; false when the signal was aborted first, and then there is none to leave. */
   enter(key: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return Promise.resolve(false)
-    if (this.#inUse < this.#max) {
+    if (!this.isFull) {
       this.#inUse += 1
       return Promise.resolve(true)
     }

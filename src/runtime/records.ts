@@ -78,6 +78,13 @@ export interface Closure {
   readonly untilMs: number
 }
 
+/**
+ * How far an open effect is, for the next process too: somebody may be `working` on it; it is `held`
+ * until it is its turn, and has not begun, or not again; or it is `waiting` until the services that
+ * are out answer again.
+ */
+export type EffectPhase = 'working' | 'held' | 'waiting'
+
 /** An effect whose outcome has not been recorded. */
 export interface EffectRecord {
   readonly id: EffectId
@@ -87,8 +94,7 @@ export interface EffectRecord {
   readonly kind: string
   readonly input: Json
   readonly askedMs: number
-  /** Put off until the services answer again. */
-  readonly waiting: boolean
+  readonly phase: EffectPhase
 }
 
 /**

@@ -33,6 +33,11 @@ export class ServiceGate {
     return this.#closedUntilMs
   }
 
+  /** Whether whoever comes now has to wait for a place. */
+  get isFull(): boolean {
+    return this.#places.isFull
+  }
+
   /**
    * Waits for a place, in turns by key; false when the signal was aborted first. Who has one looks
    * before every try whether the gate is closed.

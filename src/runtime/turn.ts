@@ -4,7 +4,14 @@ import { BatchBuilder } from './batch-builder.ts'
 import { unborn } from './fold.ts'
 import { type Asked, giveBirth, handleEvent, type Limits, SUSPENSION_TIMER } from './handle.ts'
 import type { Memory } from './memory.ts'
-import type { AgentRecord, EffectRecord, InboxEvent, RunRecord, TimerRecord } from './records.ts'
+import type {
+  AgentRecord,
+  EffectPhase,
+  EffectRecord,
+  InboxEvent,
+  RunRecord,
+  TimerRecord,
+} from './records.ts'
 import { hasMail, putBackMail, putMail, type Resident, takeMail } from './residents.ts'
 
 /** An event on its way into a mailbox. */
@@ -107,9 +114,9 @@ export class Turn {
     this.mail(resident, { id: id as string as EventId, type: EFFECT_FINISHED, payload })
   }
 
-  setWaiting(effect: EffectRecord, waiting: boolean): void {
-    this.#memory.effects.setWaiting(effect.id, waiting)
-    this.batch.setWaiting(effect.id, waiting)
+  setPhase({ id }: EffectRecord, phase: EffectPhase): void {
+    this.#memory.effects.setPhase(id, phase)
+    this.batch.setPhase(id, phase)
   }
 
   /** Makes a due timer an event; a suspension does not time out while nobody can end it. */
@@ -189,15 +196,15 @@ export class Turn {
         kind,
         input,
         askedMs: this.nowMs,
-        waiting: false,
+        phase: 'working' as const,
       }
       this.#memory.effects.add(effect, false)
       this.batch.addEffect(effect)
       this.started.push(id)
     }
     if (resumesEffects) {
-      for (const effect of open.filter(({ waiting }) => waiting)) {
-        this.setWaiting(effect, false)
+      for (const effect of open.filter(({ phase }) => phase === 'waiting')) {
+        this.setPhase(effect, 'held')
         this.started.push(effect.id)
       }
     }

@@ -20,7 +20,7 @@ const EMPTY: Omit<Batch, 'id'> = {
   inboxRemoved: [],
   effectsAdded: [],
   effectsRemoved: [],
-  effectsWaiting: [],
+  effectPhases: [],
   timersSet: [],
   timersRemoved: [],
   closures: [],
@@ -89,6 +89,6 @@ export function effectOf(agent: AgentRecord, id: string): EffectRecord {
     kind: 'think',
     input: { prompt: 'x' },
     askedMs: 7_000,
-    waiting: false,
+    phase: 'working',
   }
 }

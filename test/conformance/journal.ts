@@ -195,20 +195,23 @@ export function describeJournal(name: string, makePlace: () => Promise<JournalPl
       expect(await journal.readLost(1)).toHaveLength(1)
     })
 
-    test('keeps open effects, with whether they wait, until they are removed', async () => {
-      const agent = await populate()
-      const effects = ['agent-1:2.0', 'agent-1:2.1'].map((id) => effectOf(agent, id))
-      await journal.commit(batchOf({ effectsAdded: effects }))
-      const [first, second] = effects
-      if (first === undefined || second === undefined) throw new Error('two were made')
-      await journal.commit(batchOf({ effectsWaiting: [{ id: first.id, waiting: true }] }))
-      await reopen()
-      expect((await journal.recover()).effects).toEqual([{ ...first, waiting: true }, second])
-      await journal.commit(batchOf({ effectsRemoved: [first.id] }))
-      expect((await journal.recover()).effects).toEqual([second])
-      expect(await journal.readEffects(RUN)).toEqual([second])
-      expect(await journal.readEffects('another' as RunId)).toEqual([])
-    })
+    test.each(['held', 'waiting'] as const)(
+      'keeps open effects, also %s, until they are removed',
+      async (phase) => {
+        const agent = await populate()
+        const effects = ['agent-1:2.0', 'agent-1:2.1'].map((id) => effectOf(agent, id))
+        await journal.commit(batchOf({ effectsAdded: effects }))
+        const [first, second] = effects
+        if (first === undefined || second === undefined) throw new Error('two were made')
+        await journal.commit(batchOf({ effectPhases: [{ id: first.id, phase }] }))
+        await reopen()
+        expect((await journal.recover()).effects).toEqual([{ ...first, phase }, second])
+        await journal.commit(batchOf({ effectsRemoved: [first.id] }))
+        expect((await journal.recover()).effects).toEqual([second])
+        expect(await journal.readEffects(RUN)).toEqual([second])
+        expect(await journal.readEffects('another' as RunId)).toEqual([])
+      },
+    )
 
     test('keeps the last time that each service named', async () => {
       const closure = (service: string, untilMs: number) => ({ service, untilMs })

@@ -79,9 +79,9 @@ class Contents {
     for (const event of batch.inboxAdded) this.inbox.set(event.order, event)
     for (const id of batch.effectsRemoved) this.effects.delete(id)
     for (const effect of batch.effectsAdded) this.effects.set(effect.id, effect)
-    for (const { id, waiting } of batch.effectsWaiting) {
+    for (const { id, phase } of batch.effectPhases) {
       const effect = this.effects.get(id)
-      if (effect !== undefined) this.effects.set(id, { ...effect, waiting })
+      if (effect !== undefined) this.effects.set(id, { ...effect, phase })
     }
     for (const { agent, name } of batch.timersRemoved) this.timers.delete(`${agent} ${name}`)
     for (const closure of batch.closures) this.closures.set(closure.service, closure)

@@ -3,7 +3,8 @@ import { MUTATIONS } from './mutations.ts'
 import { simulate } from './simulate.ts'
 import { SOURCE_MUTATIONS, simulateWith } from './source-mutations.ts'
 
-const SEEDS_MAX = 200
+/** Half of what every test run simulates. */
+const SEEDS_MAX = 500
 
 /** Tries seeds until one shows that something is wrong. */
 async function expectNotice(run: (seed: number) => ReturnType<typeof simulate>): Promise<void> {

@@ -20,6 +20,16 @@ export const SOURCE_MUTATIONS: Readonly<Record<string, SourceMutation>> = {
     line: 'await this.#commit(turn)',
     becomes: 'this.#parts.publish(turn); await this.#commit(turn)',
   },
+  'an effect that was held begins before that is known': {
+    file: 'hold.ts',
+    line: 'await this.#tell(this.#effect, false)',
+    becomes: 'void this.#tell(this.#effect, false)',
+  },
+  'an effect that was restored is not let go': {
+    file: 'open-effects.ts',
+    line: "const isHeld = record.phase === 'held'",
+    becomes: 'const isHeld = false',
+  },
   'events are acknowledged before the commit': {
     file: 'turn-loop.ts',
     line: 'await this.#commit(turn)',
@@ -148,8 +158,8 @@ export const SOURCE_MUTATIONS: Readonly<Record<string, SourceMutation>> = {
   },
   'who waited for a place does not look whether the service may be asked': {
     file: 'executor.ts',
-    line: 'if (!gate?.isClosed && !gate?.isOut) return undefined',
-    becomes: 'return undefined',
+    line: 'if (isLetGo && !gate?.isClosed && !gate?.isOut) return undefined',
+    becomes: 'if (isLetGo) return undefined',
   },
   'a stopped effect counts as ended at once': {
     file: 'open-effects.ts',

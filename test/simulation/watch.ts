@@ -80,9 +80,10 @@ export class Watch {
     const told = new Set(
       [...inbox.values()].filter((e) => e.type === 'service_unavailable').map((e) => e.agent),
     )
-    return [...effects.values()].flatMap(({ id, agentId, waiting }) => {
+    return [...effects.values()].flatMap(({ id, agentId, phase }) => {
       const agent = this.#agent(agentId)
-      const excused = !waiting || told.has(agentId) || agent === undefined || agent.halted
+      const isWaiting = phase === 'waiting'
+      const excused = !isWaiting || told.has(agentId) || agent === undefined || agent.halted
       return excused || !canBeSuspended(agent) ? [] : [`${id} waits, and its agent does not`]
     })
   }

@@ -173,6 +173,7 @@ export class World {
     return {
       policy: { timeoutMs: 60_000, attemptsMax: 3 },
       serviceOf: () => 'model',
+      recall: () => undefined,
       run: (effect, context) => {
         if (process.alive) this.watch.asked(effect.id)
         return this.#work(process, effect, context, 'even after its end')
@@ -234,6 +235,9 @@ export class World {
     if (!this.#isAskedFor(id)) {
       this.violations.push(`${id} was started before the row that asks for it was durable`)
     }
+    if (process.alive && this.#isPutOff(effect)) {
+      this.violations.push(`${id} was started while the journal says that it has not begun`)
+    }
     if (process.working.has(id)) this.violations.push(`${id} is worked on twice at once`)
     process.working.add(id)
     if (process.working.size > EFFECTS_RUNNING_MAX) this.violations.push('too many effects at once')
@@ -294,6 +298,12 @@ export class World {
     return this.disk.isDurable((batch) =>
       batch.rows.some((row) => row.body.effects?.some((effect) => effect.id === id)),
     )
+  }
+
+  /** Whether the next process would take an effect for one that has not begun. */
+  #isPutOff({ id, kind }: Effect): boolean {
+    const { phase = 'working' } = this.disk.contents.effects.get(id) ?? {}
+    return kind !== 'clean_up' && phase !== 'working'
   }
 
   /** The journal with whatever can go wrong with it. What a dead process asks is never answered. */

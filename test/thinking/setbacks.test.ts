@@ -151,6 +151,30 @@ describe('what was never asked for is not in the books', () => {
     expect(spent.inputTokens).toBe((brain.turns.length - refused) * 100)
   })
 
+  test.each([
+    ['the wait after a setback', () => [SAID, used(100), failed('rate_limited', 20_000)], 1],
+    ['a short wait that the provider asked for', () => [failed('rate_limited', 20_000)], 2],
+  ] as const)('after a restart in %s', async (_, events, agents) => {
+    const brain = saying(() => [...events()])
+    const first = await open({ brain, isolation: 'none' })
+    for (let i = 0; i < agents; i += 1) await first.start(`s${i}`, { turnsMax: 1 }, 'none')
+    await expect.poll(() => brain.turns.length).toBe(1)
+    const isHeld = async () => {
+      const effects = await first.effects()
+      return effects.length === agents && effects.every(({ phase }) => phase === 'held')
+    }
+    await expect.poll(isHeld).toBe(true)
+    const { spent } = await booksOf(first)
+    await first.stop()
+    for (let restart = 0; restart < 2; restart += 1) {
+      const next = await openThinkingOn(first.git, { brain, isolation: 'none' })
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      expect((await booksOf(next)).spent).toEqual(spent)
+      await next.stop()
+    }
+    expect(brain.turns).toHaveLength(1)
+  })
+
   test('after a restart in the middle of an outage', async () => {
     const first = await open({
       brain: saying(() => [failed('auth')]),

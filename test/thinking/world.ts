@@ -14,7 +14,7 @@ import { openSqliteJournal } from '../../src/journal/sqlite/sqlite-journal.ts'
 import type { LedgerLimits } from '../../src/ledger/ledger.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { openEmbeddedRuntime } from '../../src/runtime/embedded-runtime.ts'
-import type { AgentRecord } from '../../src/runtime/records.ts'
+import type { AgentRecord, EffectRecord } from '../../src/runtime/records.ts'
 import type { Runtime } from '../../src/runtime/runtime.ts'
 import { type GitWorld, openGitWorld } from '../git/world.ts'
 import { type Start, thinkingRole } from './thinking-role.ts'
@@ -51,6 +51,8 @@ export interface ThinkingWorld {
   /** Waits until an agent is in one of these states, and gives its record. */
   reach(agent: AgentId, ...states: string[]): Promise<{ state: string | null; data: JsonObject }>
   dataOf(agent: AgentId): Promise<JsonObject>
+  /** What is open, and how far it is. */
+  effects(): Promise<readonly EffectRecord[]>
   /** Ends the process, so to speak: another world may be opened on the same folder. */
   stop(): Promise<void>
   close(): Promise<void>
@@ -129,6 +131,7 @@ export async function openThinkingOn(
     },
     reach: (id, ...states) => waitFor(recordOf, id, states),
     dataOf: async (id) => (await recordOf(id)).data,
+    effects: () => journal.readEffects(RUN),
     stop,
     async close() {
       await stop()

@@ -25,7 +25,7 @@ const NOTHING: Omit<Batch, 'id'> = {
   inboxRemoved: [],
   effectsAdded: [],
   effectsRemoved: [],
-  effectsWaiting: [],
+  effectPhases: [],
   timersSet: [],
   timersRemoved: [],
   closures: [],

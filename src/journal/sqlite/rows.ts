@@ -2,6 +2,7 @@ import type { AgentId, EffectId, EventId, RunId } from '../../agents/values.ts'
 import type {
   AgentRecord,
   Closure,
+  EffectPhase,
   EffectRecord,
   InboxEvent,
   JournalRow,
@@ -138,7 +139,20 @@ export function toInboxEvent(row: Row): InboxEvent {
   return event
 }
 
-/** The checksum of an open effect's columns; whether it waits may change without it. */
+/** By their numbers in the column. */
+const PHASES: readonly EffectPhase[] = ['working', 'waiting', 'held']
+
+export function phaseNumber(phase: EffectPhase): number {
+  return PHASES.indexOf(phase)
+}
+
+function toPhase({ id, waiting }: Row): EffectPhase {
+  const phase = PHASES[Number(waiting)]
+  if (phase === undefined) throw damaged(`effect ${id}`)
+  return phase
+}
+
+/** The checksum of an open effect's columns; how far it is may change without it. */
 export function effectChecksum(effect: EffectRecord, input: string): number {
   const { id, agent, kind, askedMs } = effect
   return new Checksum().text(id).number(agent).text(kind).text(input).number(askedMs).value
@@ -156,7 +170,7 @@ export function toEffect(row: Row): EffectRecord {
     kind: String(row.kind),
     input: parse(`effect ${row.id}`, input),
     askedMs: Number(row.asked_ms),
-    waiting: row.waiting === 1,
+    phase: toPhase(row),
   }
   verify(`effect ${row.id}`, row.checksum, effectChecksum(effect, input))
   return effect

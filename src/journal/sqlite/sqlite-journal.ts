@@ -17,6 +17,7 @@ import {
   effectChecksum,
   fillRow,
   mailChecksum,
+  phaseNumber,
   ROW_COLUMNS,
   restOf,
   runChecksum,
@@ -336,12 +337,12 @@ class SqliteJournal implements Journal {
     }
     for (const id of batch.effectsRemoved) sql.removeEffect.run(id)
     for (const effect of batch.effectsAdded) {
-      const { id, agent, kind, askedMs, waiting } = effect
+      const { id, agent, kind, askedMs, phase } = effect
       const input = JSON.stringify(effect.input)
       const sum = effectChecksum(effect, input)
-      sql.addEffect.run(id, agent, kind, input, askedMs, waiting ? 1 : 0, sum)
+      sql.addEffect.run(id, agent, kind, input, askedMs, phaseNumber(phase), sum)
     }
-    for (const { id, waiting } of batch.effectsWaiting) sql.setWaiting.run(waiting ? 1 : 0, id)
+    for (const { id, phase } of batch.effectPhases) sql.setPhase.run(phaseNumber(phase), id)
     for (const { agent, name } of batch.timersRemoved) sql.removeTimer.run(agent, name)
     for (const timer of batch.timersSet) {
       const { agent, name, epoch, dueMs } = timer

@@ -89,7 +89,7 @@ export function prepareStatements(database: Database) {
 
     addEffect: prepare('INSERT INTO effects VALUES (?, ?, ?, ?, ?, ?, ?)'),
     removeEffect: prepare('DELETE FROM effects WHERE id = ?'),
-    setWaiting: prepare('UPDATE effects SET waiting = ? WHERE id = ?'),
+    setPhase: prepare('UPDATE effects SET waiting = ? WHERE id = ?'),
     effects: prepare(
       `SELECT effects.*, agents.id AS agent_id, runs.id AS run_id
        FROM effects
