@@ -94,6 +94,29 @@ describe.each(API_SUBJECTS)('every request to $provider', (api) => {
   })
 })
 
+/** Ids of calls that another provider gave, of which some refuse a conversation. */
+const ODD_IDS = ['functions.read_file:0', 'functions.read_file:1', `call_${'x'.repeat(100)}`]
+
+test.each(API_SUBJECTS)('$provider is sent ids of calls that it takes', async (api) => {
+  const toolCalls = ODD_IDS.map((id) => ({ id, name: 'read_file', input: {} }))
+  const results = ODD_IDS.map((id) => ({ id, name: 'read_file', text: 'x', isError: false }))
+  const messages: Message[] = [
+    ...TURN.messages,
+    { role: 'assistant', text: '', toolCalls },
+    { role: 'tool', results },
+  ]
+  const body = JSON.stringify(await bodyFor(api, { ...TURN, messages }))
+  const sent = [...body.matchAll(/"(?:call_id|id|tool_use_id|tool_call_id)":"([^"]+)"/g)]
+  const ids = sent.map(([, id = '']) => id)
+  // Some know no ids; a model behind any other address may read them, and has them as it gave them.
+  const isStrict = api.provider === 'anthropic' || api.provider === 'openai'
+  if (isStrict) expect(ids.filter((id) => !/^[a-zA-Z0-9_-]{1,64}$/.test(id))).toEqual([])
+  if (api.provider === 'openai-compatible') expect(new Set(ids)).toEqual(new Set(ODD_IDS))
+  // Each call has its result.
+  expect(ids.slice(0, 3).toSorted()).toEqual(ids.slice(3).toSorted())
+  expect(new Set(ids).size).toBe(ids.length / 2)
+})
+
 /** Says what the model said before, with what it wants to see again. */
 async function secondTurn(api: ApiSubject, model = api.model): Promise<string> {
   server.answer({

@@ -23,10 +23,14 @@ const badInput = fc.oneof(
   fc.constant(`{"command": "${RUNS_SOMETHING}"`),
   fc.constantFrom({ summary: '' }, { summary: 1 }, { reason: '' }, { question: [] }, {}),
 )
+const knownName = fc.constantFrom(
+  ...TOOL_NAMES.filter((name) => !name.startsWith('run_') && name !== 'todo_list'),
+)
 const toolName = fc.oneof(
-  fc.constantFrom(...TOOL_NAMES.filter((name) => !name.startsWith('run_') && name !== 'todo_list')),
-  fc.string(),
-  fc.constantFrom('SHELL', 'shell ', '__proto__', 'constructor', 'mcp__x__y'),
+  { weight: 10, arbitrary: knownName },
+  { weight: 5, arbitrary: fc.constantFrom('SHELL', '__proto__', 'constructor', 'mcp__x__y') },
+  // One of these spoils its whole reply.
+  { weight: 1, arbitrary: fc.oneof(fc.string(), fc.constant('shell ')) },
 )
 
 const reply: fc.Arbitrary<readonly BrainEvent[]> = fc

@@ -93,11 +93,63 @@ describe('a reply', () => {
     expect(played).toMatchObject({ results: [], turns: 2, hasRun: false })
   })
 
-  test('with an id that no row can hold is unusable', async () => {
-    const played = await play([{ id: 'i'.repeat(201), name: 'shell', input: RUNS_SOMETHING }])
-    expect(played.told).toContain('the id of a call is too long')
-    expect(played.hasRun).toBe(false)
+  /** As many calls as are taken, with ids that are as long as rows can hold. */
+  const withIds = (filler: string): ToolCall[] =>
+    looks(64).map((call) => ({ ...call, id: call.id.padEnd(200, filler) }))
+
+  test.each(['i', '"'])('with the longest ids, of %s, has all calls answered', async (filler) => {
+    expect((await play(withIds(filler))).results).toHaveLength(64)
   })
+
+  test.each([
+    ['too long for a row', 'i'.repeat(201), 'the ids of the calls are too long'],
+    ['of control characters', '\u0001'.repeat(200), 'an id with unusual characters'],
+    ['of another script', '漢'.repeat(200), 'an id with unusual characters'],
+  ])('with ids %s is unusable', async (_, id, problem) => {
+    const last = { id, name: 'shell', input: RUNS_SOMETHING }
+    const played = await play([...withIds('i').slice(1), last])
+    expect(played.told).toContain(problem)
+    expect(played).toMatchObject({ results: [], turns: 2, hasRun: false })
+  })
+})
+
+/** What a provider answers that is sent back the name of a call as the model wrote it. */
+const REFUSED_NAME = {
+  type: 'error',
+  error: {
+    type: 'invalid_request_error',
+    message: "tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+  },
+}
+
+test.each(API_SUBJECTS)('no name that $provider refuses is sent back to it', async (api) => {
+  const server = await startProviderServer()
+  const names = ['multi_tool_use.parallel', 'shell ', '1st', 'x'.repeat(65), 'read_file<|end|>']
+  const unfit = names.map((name) => ({ type: 'call', name, input: RUNS_SOMETHING }) as const)
+  const plan = { plan: 'Do it.', confidence: 'high' }
+  let replies = 0
+  try {
+    server.answer((request) => {
+      const body = JSON.stringify(request.body)
+      if (!body.includes('"run_tests"')) {
+        return { reply: { parts: [{ type: 'call', name: 'submit_plan', input: plan }] } }
+      }
+      if (names.some((name) => body.includes(`"name":${JSON.stringify(name)}`))) {
+        const headers = { 'content-type': 'application/json' }
+        return { raw: [JSON.stringify(REFUSED_NAME)], status: 400, headers }
+      }
+      replies += 1
+      const done = { type: 'call', name: 'done', input: { summary: 'Done.' } } as const
+      return { reply: { parts: [unfit[replies - 1] ?? done] } }
+    })
+    const { start, reach } = await open({ brain: openSubject(api, server), isolation: 'none' })
+    const { data } = await reach(await start('s1'), 'TESTING', 'ERROR', 'BUDGET_REVIEW')
+    expect(data).toMatchObject({ outcome: { kind: 'ended' }, turns: names.length + 1 })
+    const told = JSON.stringify(server.requests.at(-1)?.body)
+    expect(told).toContain('no tool can have such a name')
+  } finally {
+    await server.close()
+  }
 })
 
 test.each(API_SUBJECTS)('an absurd cost at $provider stops nobody', async (api) => {

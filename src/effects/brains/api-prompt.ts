@@ -26,6 +26,12 @@ const BLANK = '(empty)'
 /** Those that hold a call to its schema while it is written. */
 const STRICT_PROVIDERS: readonly ApiProvider[] = ['anthropic', 'openai', 'google']
 
+/** Those that refuse a conversation for an id of a call that another provider gave. */
+const STRICT_ABOUT_IDS: readonly ApiProvider[] = ['anthropic', 'openai']
+
+/** Anthropic takes these characters alone, and OpenAI this many. */
+const COMMON_ID = /^[a-zA-Z0-9_-]{1,64}$/
+
 const CACHED: SharedV3ProviderOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } }
 
 /**
@@ -103,7 +109,7 @@ function toMessage(message: Message, target: PromptTarget): LanguageModelV3Messa
   if (message.role === 'tool') {
     const content = message.results.map(({ id, name, text, isError }) => ({
       type: 'tool-result' as const,
-      toolCallId: id,
+      toolCallId: idFor(target, id),
       toolName: name,
       output: { type: isError ? ('error-text' as const) : ('text' as const), value: text },
     }))
@@ -115,8 +121,9 @@ function toMessage(message: Message, target: PromptTarget): LanguageModelV3Messa
 
 function toAssistantContent(
   { text, toolCalls, opaque }: Extract<Message, { role: 'assistant' }>,
-  { provider, model, withOpaque }: PromptTarget,
+  target: PromptTarget,
 ): AssistantContent {
+  const { provider, model, withOpaque } = target
   const calls: CallPart[] = toolCalls.map(({ id, name, input }) => ({
     type: 'tool-call',
     toolCallId: id,
@@ -124,8 +131,20 @@ function toAssistantContent(
     input: asObject(input),
   }))
   const shape = withOpaque ? readReplyShape(opaque, `${provider}/${model}`) : undefined
-  if (shape !== undefined) return restoreParts(shape, text, calls)
-  return text.trim() === '' ? calls : [{ type: 'text', text }, ...calls]
+  const plain = text.trim() === '' ? calls : [{ type: 'text' as const, text }, ...calls]
+  const content = shape === undefined ? plain : restoreParts(shape, text, calls)
+  return content.map((part) =>
+    part.type === 'tool-call' ? { ...part, toolCallId: idFor(target, part.toolCallId) } : part,
+  )
+}
+
+/**
+ * The id of a call as the provider takes it, the same for the same one. Others are sent what they
+ * gave: there are models that read it, and write the next one like it.
+ */
+function idFor({ provider }: PromptTarget, id: string): string {
+  if (!STRICT_ABOUT_IDS.includes(provider) || COMMON_ID.test(id)) return id
+  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 32)}`
 }
 
 /** Providers take back an object alone, also where the model wrote something else. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { asNamePart, isToolName, TOOL_NAME_CHARS_MAX } from '../../brains/tool-name.ts'
 import { canonicalHash } from './canonical-hash.ts'
 import { type UnderstoodSchema, understandSchema } from './mcp-schema.ts'
 
@@ -26,7 +27,6 @@ export interface Offer {
 }
 
 const TOOLS_MAX = 100
-const NAME_CHARS_MAX = 64
 const DESCRIPTION_CHARS_MAX = 2_000
 const CONTROL = /[\p{Cc}\p{Cf}]/gu
 
@@ -73,9 +73,9 @@ function offeredName(server: string, tool: string): string {
   const exact = `mcp__${server}__${tool}`
   // No two pairs of a server and a tool are written the same.
   const isClear = tool !== '' && ![server, tool, `${server}_`, `_${tool}`].some(hasSeparator)
-  if (isClear && exact.length <= NAME_CHARS_MAX && /^[a-zA-Z0-9_-]*$/.test(exact)) return exact
+  if (isClear && isToolName(exact)) return exact
   const hash = createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, 8)
-  const cut = exact.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, NAME_CHARS_MAX - hash.length - 1)
+  const cut = asNamePart(exact).slice(0, TOOL_NAME_CHARS_MAX - hash.length - 1)
   return `${cut}_${hash}`
 }
 
