@@ -12,19 +12,25 @@ const CONTEXT =
 
 // Not the bare word "billing": a per-minute limit of OpenAI links to the billing page.
 const QUOTA =
-  /credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|billing_(?:hard_limit|not_active)|BILLING_DISABLED|billing to be enabled|account is not active|usage[_ ]limits?\b|spend(?:ing)? limit|out of credits|purchase (?:more )?credits|prepayment credits|payment required|PerDay/i
+  /credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|billing_(?:hard_limit|not_active)|BILLING_DISABLED|billing to be enabled|enable billing|without a billing account|account is not active|usage[_ ]limits?\b|spend(?:ing)? limit|out of credits|purchase (?:more )?credits|prepayment credits|payment required|PerDay/i
 
 const REFUSED =
-  /usage polic|content[_ ](?:filter|policy)|content management policy|flagged as potentially|invalid_prompt/i
+  /usage (?:polic|guideline)|content[_ ](?:filter|policy)|content management policy|flagged as potentially|input was flagged|invalid_prompt/i
 
 const AUTH =
-  /api[_ ]key (?:not valid|not found|expired|is invalid|was reported)|API_KEY_INVALID|invalid[_ ](?:x-)?api[_ -]key|authentication_error|permission_error|not_found_error|model_not_found|location is not supported/i
+  /api[_ ]key (?:not valid|not found|expired|is invalid|was reported)|API_KEY_INVALID|invalid[_ ](?:x-)?api[_ -]key|authentication_error|permission_error|not_found_error|model_not_found|location is not supported|organization (?:has been disabled|must be verified)/i
+
+// The model's doing, although the server calls it an error of its own, or of the request.
+const INVALID_OUTPUT =
+  /error parsing tool call|tool_use_failed|failed_generation|tool call validation failed/i
 
 /**
  * How errors of real providers are told apart; the first rule that fits decides. Words come before
  * statuses, since a spent credit and a full context are plain 400s and a spent quota is a 429.
  */
 export const FAILURE_RULES: readonly FailureRule[] = [
+  // Before all others, since it quotes what the model wrote.
+  { kind: 'invalid_output', words: INVALID_OUTPUT },
   { kind: 'context_overflow', words: CONTEXT },
   { kind: 'quota', words: QUOTA },
   { kind: 'refused', words: REFUSED },
@@ -32,8 +38,6 @@ export const FAILURE_RULES: readonly FailureRule[] = [
   { kind: 'rate_limited', words: /rate_limit|rate limit|too many requests|slow_down/i },
   { kind: 'timeout', words: /timeout_error/i },
   { kind: 'overloaded', words: /overloaded|server_error|api_error|UNAVAILABLE/i },
-  // The model's doing, although the server calls it an error of its own.
-  { kind: 'invalid_output', words: /error parsing tool call/i },
   { kind: 'context_overflow', statuses: [413] },
   { kind: 'quota', statuses: [402] },
   { kind: 'rate_limited', statuses: [429] },

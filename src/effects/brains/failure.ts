@@ -94,7 +94,9 @@ function evidenceOf(error: unknown): Evidence {
   const message = plain === '' ? body.slice(0, BODY_CHARS_MAX) : plain
   const status = statusOf(fields.statusCode) ?? statusOf(said.code) ?? statusOf(fields.code)
   const named = [said.message, said.type, said.code, said.status, fields.type, fields.code]
-  const words = [message, ...named, JSON.stringify(said.details)]
+  // What a router was told by the provider behind it, of which it says only that there was an error.
+  const { raw } = asRecord(said.metadata)
+  const words = [message, ...named, JSON.stringify(said.details), raw]
     .filter((word) => typeof word === 'string')
     .join('\n')
   const told = !(error instanceof Error)
