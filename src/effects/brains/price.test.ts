@@ -77,7 +77,6 @@ describe('a price', () => {
     ['a model behind any address', 'openai-compatible', 'gpt-5', usage(1, 1)],
     ['input that is not told', 'openai', 'gpt-5', { ...usage(1, 1), inputTokens: null }],
     ['output that is not told', 'openai', 'gpt-5', { ...usage(1, 1), outputTokens: null }],
-    ['more cached than there was', 'openai', 'gpt-5', usage(10, 1, 11)],
     ['a negative count', 'openai', 'gpt-5', usage(10, -1)],
   ])('is unknown for %s', async (_, provider, model, used) => {
     expect(await priceOf(provider, model, used, { nowMs })).toBeUndefined()
@@ -88,6 +87,19 @@ describe('a price', () => {
     expect(await priceOf('anthropic', 'claude-haiku-4-5', untold, { nowMs })).toBe(20 + 1_000)
     // Where writing costs nothing more, it does not matter.
     expect(await priceOf('google', 'gemini-2.5-pro', untold, { nowMs })).toBe(25 + 1_000)
+  })
+
+  test('of more cached or written than there was is that of both together', async () => {
+    const price = (used: Usage) => priceOf('anthropic', 'claude-haiku-4-5', used, { nowMs })
+    expect(await price(usage(1_000, 0, 1_000))).toBe(100)
+    expect(await price(usage(1_000, 0, 1_010))).toBe(1_000 + 101)
+    expect(await price(usage(1_000, 0, 0, 2_000))).toBe(1_000 + 2_500)
+    expect(await price(usage(1_000, 0, 600, 600))).toBe(1_000 + 60 + 750)
+    expect(await price({ ...usage(1_000, 0, 2_000), cacheWriteTokens: null })).toBe(1_250 + 200)
+    // The tier is that of all.
+    expect(await priceOf('google', 'gemini-2.5-pro', usage(1_000, 0, 200_000), { nowMs })).toBe(
+      2_500 + 50_000,
+    )
   })
 
   test('of a model on the own machine is nothing, and known', async () => {

@@ -50,20 +50,22 @@ export async function priceOf(
   usage: Usage,
   { configured, nowMs = Date.now() }: PriceOptions = {},
 ): Promise<number | undefined> {
+  const counts = Object.values(usage).filter((count) => count !== null)
+  if (counts.some((count) => !Number.isFinite(count) || count < 0)) return undefined
   const { inputTokens, outputTokens } = usage
   if (inputTokens === null || outputTokens === null) return undefined
-  const tier = tierAt(inputTokens)
+  const cached = usage.cachedTokens ?? 0
+  const written = usage.cacheWriteTokens ?? 0
+  // Who says more of the cache than of the input has not counted it there.
+  const isBeside = cached + written > inputTokens
+  const rest = isBeside ? inputTokens : inputTokens - cached - written
+  const tier = tierAt(rest + cached + written)
   const prices = await findPrices({ provider, model, configured, nowMs }, tier)
   if (prices === undefined) return undefined
-  const cached = usage.cachedTokens ?? 0
-  const rest = inputTokens - cached
   // Of writes that a provider charges for and does not tell, nobody knows less than all.
-  const written = usage.cacheWriteTokens ?? (prices.cacheWrite > prices.input ? rest : 0)
-  const plain = rest - written
-  const counts = [cached, written, plain, outputTokens]
-  if (counts.some((count) => !Number.isFinite(count) || count < 0)) return undefined
+  const isUntold = usage.cacheWriteTokens === null && prices.cacheWrite > prices.input
   return wholeMicrodollars(
-    plain * prices.input +
+    rest * (isUntold ? prices.cacheWrite : prices.input) +
       cached * prices.cached +
       written * prices.cacheWrite +
       outputTokens * prices.output,
