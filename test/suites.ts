@@ -22,7 +22,7 @@ export const SUITES: readonly Suite[] = [
   { name: 'cli', include: ['test/cli/*.test.ts'], needs: { git: 'git' }, onEveryNode: true },
   { name: 'conformance', include: ['test/conformance/*.test.ts'], onEveryNode: true },
   { name: 'simulation', include: ['test/simulation/*.test.ts'] },
-  { name: 'damage', include: ['test/disk/{damage,folder,log,missing}.test.ts'] },
+  { name: 'damage', include: ['test/disk/{damage,find-stored,folder,log,missing}.test.ts'] },
   { name: 'disk', include: ['test/disk/full.test.ts'], needsRoot: 'to mount a small disk' },
   { name: 'kill', include: ['test/kill/*.test.ts'] },
   { name: 'tools', include: ['test/tools/*.test.ts'], needs: { rg: 'ripgrep' } },

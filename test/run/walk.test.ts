@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { findStored } from '../disk/find-stored.ts'
 import { plainGit } from '../git/world.ts'
 import type { Answer } from '../providers/answer.ts'
 import { type ProviderServer, startProviderServer } from '../providers/server.ts'
@@ -175,8 +176,7 @@ test('a new user types what the guide says, and has merged code', async () => {
   expect(server.requests.length).toBeGreaterThan(5)
   expect(server.requests.every(({ headers }) => headers['x-api-key'] === KEY)).toBe(true)
   expect(JSON.stringify(server.requests.map(({ body }) => body))).not.toContain(KEY)
-  const found = execFileSync('sh', ['-c', 'grep -rla "$0" . || true', KEY], { cwd: user.state })
-  expect(String(found)).toBe('')
+  expect(findStored(user.state, KEY)).toEqual([])
 }, 180_000)
 
 test('with dollars limited, a model of unknown price is refused before anything is begun', async () => {

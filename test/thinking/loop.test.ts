@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Account } from '../../src/ledger/ledger.ts'
+import { findStored } from '../disk/find-stored.ts'
 import { DONE, open, PLAN, resultsIn, shell, watched } from './stage.ts'
 import { LEDGER, RUN, scripted } from './world.ts'
 
@@ -309,7 +309,7 @@ test('secrets reach neither a prompt nor the disk', async () => {
   const [shown, refused] = resultsIn(brain.turns.at(-1))
   expect(shown).toBe('[redacted]\n[exit code 0]')
   expect(refused).toContain('done was not run')
-  const found = execFileSync('sh', ['-c', 'grep -rlaF "$0" . || true', secret], { cwd: git.state })
-  expect(String(found)).toMatch(/^(\.\/workspaces\/\S+key\.txt\n)?$/)
+  const found = findStored(git.state, secret)
+  expect(found.filter((file) => !/^workspaces\/\S+key\.txt$/.test(file))).toEqual([])
   expect(JSON.stringify(data)).not.toContain(secret)
 })

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Brain, ToolCall } from '../../src/effects/brains/brain.ts'
 import { API_SUBJECTS, openSubject } from '../brains/api-subjects.ts'
+import { findStored } from '../disk/find-stored.ts'
 import { startProviderServer } from '../providers/server.ts'
 import { DONE, open, PLAN, resultsIn, watched } from './stage.ts'
 import { RUN, scripted } from './world.ts'
@@ -35,10 +35,7 @@ async function play(calls: readonly ToolCall[], model?: string) {
   const { start, reach, git } = await open({ brain, secrets: [SECRET], isolation: 'none' })
   const { data } = await reach(await start('s1'), 'TESTING')
   const { folder } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? { folder: '' }
-  const isOnDisk = (text: string) => {
-    const found = execFileSync('sh', ['-c', 'grep -rlaF "$0" . || true', text], { cwd: git.state })
-    return found.length > 0
-  }
+  const isOnDisk = (text: string) => findStored(git.state, text).length > 0
   return {
     told: JSON.stringify(brain.turns.at(-1)?.messages),
     results: resultsIn(brain.turns.at(-1)),

@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { findStored } from '../../disk/find-stored.ts'
 import { plainGit } from '../../git/world.ts'
 import { makeUser, type User } from '../../run/slipway.ts'
 import { APPROVES, building, DONE, planOf, testing, write } from '../../task/replies.ts'
@@ -169,7 +170,7 @@ test('stories of a run are merged on GitHub as pull requests, tested and reviewe
   const branches = plainGit(host.repository.folder, 'for-each-ref', '--format=%(refname:short)')
   expect(branches).toBe('main')
   expect(plainGit(user.repository, 'rev-parse', 'HEAD')).toBe(head)
-  expect(readFileSync(join(user.state, 'journal.db')).includes(TOKEN)).toBe(false)
+  expect(findStored(user.state, TOKEN)).toEqual([])
   expect(done.stdout + done.stderr).not.toContain(TOKEN)
 }, 180_000)
 
