@@ -49,16 +49,17 @@ export async function openTrustedTools(
   root: string,
   stateFolder: string,
   processes: Processes,
-  environment: Environment,
-): Promise<Pick<McpTools, 'tools' | 'close'>> {
+  { environment, secrets }: { environment: Environment; secrets: readonly string[] },
+): Promise<Pick<McpTools, 'tools' | 'secrets' | 'close'>> {
   const { servers, problems } = await readMcpServers(root)
   for (const problem of problems) say(problem)
-  if (servers.length === 0) return { tools: [], close: async () => {} }
+  if (servers.length === 0) return { tools: [], secrets: [], close: async () => {} }
   const opened = await openMcpTools({
     servers,
     trust: await readMcpTrust(stateFolder),
     run: await openServerRun(stateFolder, processes, environment),
     environment,
+    secrets,
     onRefused: (refusal) => say(describeRefusal(refusal)),
   })
   for (const refusal of opened.refused) say(describeRefusal(refusal))

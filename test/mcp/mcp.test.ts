@@ -117,6 +117,45 @@ describe('a trusted server', () => {
     expect(names.sort()).toEqual(['GIVEN', 'HOME', 'PATH', 'PLAIN'])
   })
 
+  test('tells nobody what it was given when it describes its tools', async () => {
+    const value = variable('NAMED')
+    const described = (name: string, properties: object = {}) => ({
+      name,
+      description: `Asks /?token=${value}.`,
+      inputSchema: { type: 'object', properties, additionalProperties: false },
+    })
+    const leaking = [
+      described('words'),
+      described('usual', { key: { type: 'string', default: value } }),
+      described('choice', { key: { type: 'string', enum: ['other', value] } }),
+      described('property', { [value]: { type: 'string' } }),
+      described(`name_${value}`),
+    ]
+    const server = world.ours({ tools: leaking })
+    const inspection = await inspectMcpServer(server, ['NAMED'], world.parts())
+    await world.agree(server, ['NAMED'])
+    const { tools, refused, secrets } = await world.open(server)
+    expect(secrets).toEqual(['a-named-value'])
+    const definitions = tools.map(definitionOf)
+    expect(definitions.at(-1)).toMatchObject({
+      name: 'mcp__test__words',
+      description: 'Asks /?token=[redacted].',
+    })
+    const names = refused.map(({ tool }) => tool)
+    expect(names).toEqual(['choice', 'name_[redacted]', 'property', 'usual'])
+    expect(refused[0]?.reason).toContain('holds a secret')
+    expect(JSON.stringify([inspection, definitions, refused])).not.toContain('a-named-value')
+    expect(inspection).toMatchObject({ ok: true, refused })
+  })
+
+  test('tells nobody what only we know when it describes its tools', async () => {
+    const tools = [{ name: 'words', description: CANARY, inputSchema: { type: 'object' } }]
+    const server = world.ours({ tools })
+    await world.agree(server)
+    const opened = await world.open(server, {}, [CANARY])
+    expect(opened.tools.map(definitionOf).at(-1)?.description).toBe('[redacted]')
+  })
+
   test('may have tools with odd names', async () => {
     const odd = ['ünï/cødé tool!', 'a.b', 'a_b', 'x'.repeat(200), '__proto__', '']
     const inputSchema = { type: 'object' }

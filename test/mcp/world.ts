@@ -100,9 +100,14 @@ export class World {
     this.forgetStarts()
   }
 
-  async open(server: McpServer, timeouts?: Partial<McpTimeouts>): Promise<McpTools> {
+  async open(
+    server: McpServer,
+    timeouts?: Partial<McpTimeouts>,
+    secrets: readonly string[] = [],
+  ): Promise<McpTools> {
     const tools = await openMcpTools({
       ...this.parts(timeouts),
+      secrets,
       servers: [server],
       trust: await readMcpTrust(this.folder),
       onRefused: (refusal) => this.refusals.push(refusal),

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync 
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readStatus } from '../../src/effects/process/process-table.ts'
+import { findStored } from '../disk/find-stored.ts'
 import { bundleServer, variable } from '../mcp/world.ts'
 import { APPROVES, building, DONE, planOf, testing } from '../task/replies.ts'
 import { makeUser, type User } from './slipway.ts'
@@ -96,6 +97,28 @@ test('who works asks a server that is trusted, and goes on with its answer', asy
   const { code, stdout, stderr } = await user.slipway(...args)
   expect([code, code === 0 ? '' : stdout + stderr]).toEqual([0, ''])
   expect(starts().filter((pid) => readStatus(pid) !== undefined)).toEqual([])
+}, 60_000)
+
+test('what a server is given reaches no prompt and no file', async () => {
+  const token = 'a-secret-of-the-user'
+  user.env.TOKEN = token
+  const inputSchema = { type: 'object', properties: { key: { default: variable('TOKEN') } } }
+  const description = `Asks with ${variable('TOKEN')}.`
+  name({ description, tools: [{ name: 'leak', inputSchema }] })
+  const given = await user.slipway('tools', 'trust', 'ours', '--yes', '--variables', 'TOKEN')
+  expect([given.code, given.stdout]).toEqual([0, expect.stringContaining('Asks with [redacted].')])
+  user.env.SLIPWAY_RECORD = join(user.repository, '..', 'turns.jsonl')
+  const says = { text: `It is ${token}.` }
+  await user.play([building({ turn: 1 }, says), building({ turn: 2 }, says)], {})
+  const args = ['task', `Use ${token}`, '--mode', 'implementation', '--foreground']
+  const done = await user.slipway(...args)
+  expect(done.stderr).toContain('"leak" is not offered: its name or its schema holds a secret')
+  const turns = readFileSync(user.env.SLIPWAY_RECORD, 'utf8')
+  expect(JSON.stringify([given, done, turns])).not.toContain(token)
+  expect(findStored(user.state, token)).toEqual([])
+  for (const told of ['Use [redacted]', 'Asks with [redacted].', 'It is [redacted].']) {
+    expect(findStored(user.state, told).length).toBeGreaterThan(0)
+  }
 }, 60_000)
 
 test('one whose entry has changed is refused until it is trusted again', async () => {

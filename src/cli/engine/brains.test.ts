@@ -19,6 +19,7 @@ const GROUND: BrainGround = {
   },
   stateFolder: folder,
   environment: { PATH: '' },
+  secrets: [],
 }
 
 const SIZES = { contextTokens: 1_000, outputTokensMax: 100, prices: undefined }

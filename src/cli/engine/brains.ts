@@ -27,6 +27,8 @@ export interface BrainGround {
   readonly isolation: Isolation
   readonly stateFolder: string
   readonly environment: Environment
+  /** Values that may be in no recording; more may become known later. */
+  readonly secrets: readonly string[]
 }
 
 /** The values that brains are told and nobody else may see. */
@@ -51,7 +53,7 @@ export async function openBrains(
   for (const [name, plan] of Object.entries(plans)) {
     const service = serviceOf(plan)
     brains[name] = {
-      brain: await recorded(await openBrain(plan, ground), plans, ground),
+      brain: await recorded(await openBrain(plan, ground), ground),
       service,
       priceOf: pricing(plan),
       ...(plan.kind === 'agent' && { isAgent: true as const }),
@@ -98,15 +100,11 @@ async function openAgent(
 }
 
 /** The same brain, with a cassette running where the user has put one in. */
-async function recorded(
-  brain: Brain,
-  plans: Readonly<Record<string, BrainPlan>>,
-  { environment }: BrainGround,
-): Promise<Brain> {
+async function recorded(brain: Brain, { environment, secrets }: BrainGround): Promise<Brain> {
   const file = environment[RECORD_VARIABLE]?.trim()
   if (!file) return brain
   const { openRecordingBrain } = await import('../../effects/brains/recorded-brain.ts')
-  return openRecordingBrain(brain, { file, secrets: secretsOfBrains(plans, environment) })
+  return openRecordingBrain(brain, { file, secrets })
 }
 
 /** A scenario, or a cassette by its ending. */

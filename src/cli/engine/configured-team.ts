@@ -66,9 +66,14 @@ export async function openConfiguredTeam(
     ...(openForge && { openForge }),
     openIsolation: (processes) => chooseIsolation(processes, isolation),
     openBrains: (opened) =>
-      openBrains(plans.brains, { isolation: opened, stateFolder, environment }),
-    openFurtherTools: (processes) =>
-      openTrustedTools(repository.root, stateFolder, processes, environment),
+      openBrains(plans.brains, { isolation: opened, stateFolder, environment, secrets }),
+    async openFurtherTools(processes) {
+      const known = { environment, secrets }
+      const opened = await openTrustedTools(repository.root, stateFolder, processes, known)
+      // What the user gave to a server is a secret for everybody too.
+      secrets.push(...opened.secrets)
+      return opened
+    },
     ...resolveRuntime(config),
     hosts: config.isolation.hosts,
     testTimeoutMs: tests.timeoutMs ?? 1_800_000,

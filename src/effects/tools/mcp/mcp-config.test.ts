@@ -153,6 +153,19 @@ describe('variables of an entry', () => {
     })
   })
 
+  test('are secrets, unless everybody is told them or they name a place', () => {
+    const given = ['TOKEN', 'USER', 'PLACE', 'NOWHERE']
+    const env = Object.fromEntries(given.map((name) => [name, variable(name)]))
+    const environment = {
+      TOKEN: 'a-token',
+      USER: 'somebody',
+      PLACE: process.cwd(),
+      NOWHERE: '/f3kQ/9zX==',
+    }
+    const expanded = expandEntry(serverOf({ command: 'x', env }).entry, given, environment)
+    expect(expanded).toMatchObject({ ok: true, secrets: ['a-token', '/f3kQ/9zX=='] })
+  })
+
   test('named like what every object has are not set', () => {
     const odd = serverOf({ command: variable('constructor') }).entry
     expect(expandEntry(odd, ['constructor'], {})).toMatchObject({ ok: false })

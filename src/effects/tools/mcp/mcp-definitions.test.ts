@@ -49,7 +49,7 @@ describe('names', () => {
     fc.assert(
       fc.property(pairs, (all) => {
         const offered = all.flatMap(
-          ([server, tool]) => offerTools(server, [{ name: tool, inputSchema: OBJECT }]).offered,
+          ([server, tool]) => offerTools(server, [{ name: tool, inputSchema: OBJECT }], []).offered,
         )
         expect(offered.map(({ calledName }) => calledName)).toEqual(all.map(([, tool]) => tool))
         for (const tool of offered) expect(tool.name).toMatch(/^mcp__[a-zA-Z0-9_-]{1,59}$/)
@@ -60,27 +60,27 @@ describe('names', () => {
   })
 
   test('are kept where they can be', () => {
-    const { offered } = offerTools('git-hub', [{ name: 'get_me', inputSchema: OBJECT }])
+    const { offered } = offerTools('git-hub', [{ name: 'get_me', inputSchema: OBJECT }], [])
     expect(offered[0]).toMatchObject({ name: 'mcp__git-hub__get_me', calledName: 'get_me' })
   })
 
   test('that occur twice are offered once', () => {
     const twice = [1, 2].map(() => ({ name: 'a', inputSchema: OBJECT }))
-    const { offered, refused } = offerTools('s', twice)
+    const { offered, refused } = offerTools('s', twice, [])
     expect(offered).toHaveLength(1)
     expect(refused).toEqual([{ tool: 'a', reason: 'another tool has its name' }])
   })
 
   test('are bounded in number', () => {
     const many = Array.from({ length: 130 }, (_, i) => ({ name: `t${i}`, inputSchema: OBJECT }))
-    const { offered, refused } = offerTools('s', many)
+    const { offered, refused } = offerTools('s', many, [])
     expect([offered.length, refused.length]).toEqual([100, 30])
   })
 })
 
 test('descriptions are bounded and hold nothing that nobody sees', () => {
   const description = `Adds.\u001b[31m\u200b\u{e0041}\n${'x'.repeat(5_000)}`
-  const { offered } = offerTools('s', [{ name: 'a', description, inputSchema: OBJECT }])
+  const { offered } = offerTools('s', [{ name: 'a', description, inputSchema: OBJECT }], [])
   expect(offered[0]?.description.length).toBeLessThan(2_010)
   expect(offered[0]?.description).toMatch(/^Adds\. \[31m +\nx+ \[…\]$/)
 })

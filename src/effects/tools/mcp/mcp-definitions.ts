@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { asNamePart, isToolName, TOOL_NAME_CHARS_MAX } from '../../brains/tool-name.ts'
+import { holdsSecret, redact } from '../../guards/redaction.ts'
 import { canonicalHash } from './canonical-hash.ts'
 import { type UnderstoodSchema, understandSchema } from './mcp-schema.ts'
 
@@ -41,28 +42,64 @@ export function definitionsHash(definitions: readonly McpDefinition[]): string {
   return canonicalHash(said.sort((a, b) => (a.name < b.name ? -1 : 1)))
 }
 
-/** The tools of a server that a model can be offered, in the order of their names. */
-export function offerTools(server: string, definitions: readonly McpDefinition[]): Offer {
+/**
+ * The tools of a server that a model can be offered, in the order of their names. Secrets are taken
+ * out of what is only read; a name or a schema that would not be the same without is not offered.
+ */
+export function offerTools(
+  server: string,
+  definitions: readonly McpDefinition[],
+  secrets: readonly string[],
+): Offer {
   const offered: OfferedTool[] = []
   const refused: { tool: string; reason: string }[] = []
   const sorted = [...definitions].sort((a, b) => (a.name < b.name ? -1 : 1))
-  for (const { name: calledName, description = '', inputSchema } of sorted) {
-    const name = offeredName(server, calledName)
-    const understood = understandSchema(inputSchema)
-    const reason = !understood.ok
-      ? understood.reason
-      : offered.some((other) => other.name === name)
-        ? 'another tool has its name'
-        : offered.length >= TOOLS_MAX
-          ? `there are more than ${TOOLS_MAX} tools`
-          : undefined
-    if (reason !== undefined) refused.push({ tool: calledName.slice(0, 100), reason })
-    else if (understood.ok) {
-      const { schema } = understood
-      offered.push({ name, calledName, description: plain(description), schema })
-    }
+  for (const definition of sorted) {
+    const read = readDefinition(server, definition, secrets)
+    const reason =
+      typeof read === 'string'
+        ? read
+        : offered.some(({ name }) => name === read.name)
+          ? 'another tool has its name'
+          : offered.length >= TOOLS_MAX
+            ? `there are more than ${TOOLS_MAX} tools`
+            : undefined
+    if (reason !== undefined) {
+      refused.push({ tool: redact(definition.name, secrets).slice(0, 100), reason })
+    } else if (typeof read !== 'string') offered.push(read)
   }
   return { offered, refused }
+}
+
+/** The tool, or why it cannot be offered. */
+function readDefinition(
+  server: string,
+  { name: calledName, description = '', inputSchema }: McpDefinition,
+  secrets: readonly string[],
+): OfferedTool | string {
+  const understood = understandSchema(inputSchema)
+  if (!understood.ok) return redact(understood.reason, secrets)
+  if (holdsSecret(JSON.stringify([calledName, inputSchema]), secrets)) {
+    return 'its name or its schema holds a secret, such as the value of a variable that you gave'
+  }
+  const { schema } = understood
+  const name = offeredName(server, calledName)
+  return { name, calledName, description: plain(redact(description, secrets)), schema }
+}
+
+/** Definitions as people are shown them: without secrets, wherever they are. */
+export function showDefinitions(
+  definitions: readonly McpDefinition[],
+  secrets: readonly string[],
+): readonly McpDefinition[] {
+  const shown = (value: unknown): unknown => {
+    if (typeof value === 'string') return redact(value, secrets)
+    if (Array.isArray(value)) return value.map(shown)
+    if (value === null || typeof value !== 'object') return value
+    const entries = Object.entries(value).map(([key, each]) => [redact(key, secrets), shown(each)])
+    return Object.fromEntries(entries)
+  }
+  return shown(definitions) as readonly McpDefinition[]
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   type McpDefinition,
   type OfferedTool,
   offerTools,
+  showDefinitions,
 } from './mcp-definitions.ts'
 import type { McpSession } from './mcp-session.ts'
 import type { McpTrust, TrustedServer } from './mcp-trust.ts'
@@ -19,6 +20,8 @@ export interface McpParts {
   readonly run: RunServer
   /** Where the variables are taken from that a user named; a server sees no other. */
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** Values that no model may see, besides those that servers are given. */
+  readonly secrets?: readonly string[]
   readonly timeouts?: McpTimeouts
 }
 
@@ -40,6 +43,8 @@ export interface McpToolsOptions extends McpParts {
 export interface McpTools {
   readonly tools: readonly Tool[]
   readonly refused: readonly McpRefusal[]
+  /** What the servers were given and nobody else may see. */
+  readonly secrets: readonly string[]
   /** Ends the servers. Never rejects. */
   close(): Promise<void>
 }
@@ -58,10 +63,18 @@ interface Opened {
  * their tools. Of any other server nothing is started and nothing is asked. Never rejects.
  */
 export async function openMcpTools(options: McpToolsOptions): Promise<McpTools> {
-  const opened = await Promise.all(options.servers.map((server) => openServer(server, options)))
+  const { servers, trust, environment } = options
+  const asked = servers.map((server) => [server, admitServer(server, trust, environment)] as const)
+  const given = asked.flatMap(([, admission]) => (admission.ok ? admission.secrets : []))
+  // What one server was given is nothing for another to tell.
+  const secrets = [...(options.secrets ?? []), ...given]
+  const opened = await Promise.all(
+    asked.map(([server, admission]) => openServer(server, admission, { ...options, secrets })),
+  )
   return {
     tools: opened.flatMap(({ tools }) => tools),
     refused: opened.flatMap(({ refused }) => refused),
+    secrets: given,
     async close() {
       await Promise.all(opened.map(({ session }) => session?.close()))
     },
@@ -76,24 +89,29 @@ export async function inspectMcpServer(
 ): Promise<McpInspection> {
   const expanded = expandEntry(entry, variables, parts.environment)
   if (!expanded.ok) return expanded
+  const secrets = [...(parts.secrets ?? []), ...expanded.secrets]
   try {
     const { connectServer } = await import('./mcp-connection.ts')
     const { run, timeouts = TIMEOUTS } = parts
     const connection = await connectServer(expanded.entry, { run, timeouts, onChanged: () => {} })
     try {
-      const tools = await connection.list()
-      const { refused } = offerTools(name, tools)
-      const refusals = refused.map((each) => ({ server: name, ...each }))
-      return { ok: true, tools, definitions: definitionsHash(tools), refused: refusals }
+      const found = await connection.list()
+      const refused = offerTools(name, found, secrets).refused
+      return {
+        ok: true,
+        tools: showDefinitions(found, secrets),
+        definitions: definitionsHash(found),
+        refused: refused.map((each) => ({ server: name, ...each })),
+      }
     } finally {
       await connection.close()
     }
   } catch (error) {
-    return { ok: false, reason: explain(error, expanded.secrets) }
+    return { ok: false, reason: explain(error, secrets) }
   }
 }
 
-/** The tools of a server as they are now, with the hash that trusting them would pin. */
+/** The tools of a server as they are now, for people, and the hash that trusting them would pin. */
 export type McpInspection =
   | {
       readonly ok: true
@@ -123,23 +141,25 @@ export function admitServer(
   return expanded.ok ? { ...expanded, trusted } : expanded
 }
 
-async function openServer(server: McpServer, options: McpToolsOptions): Promise<Opened> {
-  const { name } = server
-  const admitted = admitServer(server, options.trust, options.environment)
-  if (!admitted.ok) return leftOut(name, admitted.reason)
-  const { entry, trusted, secrets } = admitted
+type Started = McpToolsOptions & { readonly secrets: readonly string[] }
+
+async function openServer(
+  { name }: McpServer,
+  admission: McpAdmission,
+  options: Started,
+): Promise<Opened> {
+  if (!admission.ok) return leftOut(name, admission.reason)
   try {
-    return await startServer({ ...server, entry }, trusted, secrets, options)
+    return await startServer(name, admission, options)
   } catch (error) {
-    return leftOut(name, explain(error, secrets))
+    return leftOut(name, explain(error, options.secrets))
   }
 }
 
 async function startServer(
-  { name, entry }: McpServer,
-  trusted: TrustedServer,
-  secrets: readonly string[],
-  { run, timeouts = TIMEOUTS, onRefused }: McpToolsOptions,
+  name: string,
+  { entry, trusted }: Extract<McpAdmission, { ok: true }>,
+  { run, timeouts = TIMEOUTS, secrets, onRefused }: Started,
 ): Promise<Opened> {
   const { McpSession } = await import('./mcp-session.ts')
   let isOpen = false
@@ -153,7 +173,7 @@ async function startServer(
     },
   })
   try {
-    const { offered, refused } = offerTools(name, await session.open())
+    const { offered, refused } = offerTools(name, await session.open(), secrets)
     isOpen = true
     const tools = offered.map((each) => toolOf(name, each, session, secrets))
     return { tools, refused: refused.map((each) => ({ server: name, ...each })), session }

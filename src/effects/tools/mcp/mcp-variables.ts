@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import type { McpEntry } from './mcp-config.ts'
+import { HARMLESS } from './run-server.ts'
 
 /** `${NAME}`, and `${NAME:-what else}`. */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
-/** An entry with its variables filled in, and their values, which nobody else may see. */
+/** An entry with its variables filled in, and those of their values that nobody else may see. */
 export type Expansion =
   | { readonly ok: true; readonly entry: McpEntry; readonly secrets: readonly string[] }
   | { readonly ok: false; readonly reason: string }
@@ -31,8 +34,8 @@ export function expandEntry(
     text.replace(REFERENCE, (_, name: string, otherwise: string | undefined) => {
       const isGiven = named.includes(name) && Object.hasOwn(environment, name)
       const value = isGiven ? environment[name] : undefined
-      if (value !== undefined && value !== '') secrets.add(value)
-      else if (otherwise === undefined) missing.push(name)
+      if (!value && otherwise === undefined) missing.push(name)
+      if (value && isSecret(name, value)) secrets.add(value)
       return value || (otherwise ?? '')
     })
   const all = (texts: Readonly<Record<string, string>>) =>
@@ -50,6 +53,11 @@ export function expandEntry(
   if (name === undefined) return { ok: true, entry: expanded, secrets: [...secrets] }
   const why = named.includes(name) ? 'which is not set' : 'which it was not given'
   return { ok: false, reason: `it wants the variable ${name}, ${why}` }
+}
+
+/** Not the name of a place: without it nobody could say where something is. */
+function isSecret(name: string, value: string): boolean {
+  return !HARMLESS.includes(name) && !(isAbsolute(value) && existsSync(value))
 }
 
 function textsOf(entry: McpEntry): readonly string[] {

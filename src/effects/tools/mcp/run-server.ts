@@ -11,7 +11,16 @@ export type ServerCommand = Pick<
 export type RunServer = (command: ServerCommand) => Promise<Ended>
 
 /** What programs need of the environment, and what holds no secret. */
-const HARMLESS = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'USER', 'LOGNAME']
+export const HARMLESS: readonly string[] = [
+  'PATH',
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'TZ',
+  'TMPDIR',
+  'USER',
+  'LOGNAME',
+]
 
 /**
  * Starts servers on this machine, in a folder that no model writes to: what a server's entry names
