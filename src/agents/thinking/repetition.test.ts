@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type Repetition, remember, repetitiveAmong } from './repetition.ts'
 
@@ -64,12 +65,31 @@ test('the same change with the same answer is no change any more', () => {
   expect(refused.slice(-3)).not.toContain(false)
 })
 
-test.each([
-  ['two', ['a', 'b']],
-  ['three', ['a', 'b', 'c']],
-])('a loop of %s calls comes to an end', (_, keys) => {
-  const loop = times(12, ...keys.map((key) => ({ key })))
-  expect(refusedOf(loop).slice(-keys.length * 6)).not.toContain(false)
+/** So many calls that are all different, as keys are: by hashes. */
+const different = (count: number, isReading?: true): Made[] =>
+  Array.from({ length: count }, (_, i) => ({
+    key: createHash('sha256').update(`${i}`).digest('base64url').slice(0, 16),
+    ...(isReading && { isReading }),
+  }))
+
+test.each([2, 3, 33, 128])('a loop of %i calls comes to an end', (count) => {
+  const ends = refusedOf(times(12, ...different(count))).slice(-count * 6)
+  expect(ends).not.toContain(false)
+  const read = refusedOf(times(6, ...different(count, true)))
+  expect(read.lastIndexOf(false)).toBe(3 * count - 1)
+})
+
+test('what is remembered is at most 4 KB, and what is read begins anew after a change', () => {
+  let known: Repetition = {}
+  const make = (key: string, mayHaveChanged: boolean) => {
+    const answer = { id: '1', isError: false, result: key, mayHaveChanged, ends: null }
+    known = remember(known, new Map([['1', key]]), { transcript: TRANSCRIPT, answers: [answer] })
+  }
+  for (const { key } of different(1_000)) make(key, false)
+  expect(JSON.stringify(known).length).toBeLessThan(4_096)
+  expect(Object.keys(known)).toHaveLength(128)
+  make('sed', true)
+  expect(Object.keys(known)).toEqual(['sed'])
 })
 
 test('a call that always answers something else does not keep a loop alive', () => {
@@ -92,6 +112,6 @@ test('of the same calls at once the fourth is refused, and its advice is no answ
   }))
   const keys = new Map(calls.map(({ id, key }) => [id, key]))
   const known = remember({}, keys, { transcript: TRANSCRIPT, answers })
-  expect(known.read).toMatchObject({ result: '2', times: 1 })
+  expect(known.read).toEqual(['2', 1, 0])
   expect(repetitiveAmong(known, calls).map(({ id }) => id)).toEqual(['2', '3', '4'])
 })

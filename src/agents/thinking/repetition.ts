@@ -1,31 +1,39 @@
 import type { ToolsUsed } from './outcomes.ts'
 
-/** What calls came to, by their keys. */
+/** What calls came to, by the beginnings of their keys. It is in every row, and so it is short. */
 export type Repetition = Readonly<Record<string, Known>>
 
-type Known = {
-  readonly result: string
+type Known = readonly [
+  /** The beginning of what stands for its answer. */
+  result: string,
   /** How often in a row it came to that since something else changed. */
-  readonly times: number
+  times: number,
   /** How often it counted as a change itself. */
-  readonly changes: number
-}
+  changes: number,
+]
 
 /** A call that came to the same so often is not carried out again. */
 export const SAME_MAX = 3
 
-/** How many different calls are remembered. */
-const REMEMBERED_MAX = 32
+/**
+ * How many different calls are remembered: two replies with as many as one may have. They are at
+ * most 4 KB of a row. A loop through more of them ends with the turns of its state.
+ */
+const REMEMBERED_MAX = 128
+
+/** 48 bits of a hash: enough to tell some hundred calls apart. */
+const HASH_CHARS = 8
 
 /** Those of the calls, made at once, of which another time would tell nothing new. */
 export function repetitiveAmong<Call extends { readonly key: string }>(
   known: Repetition,
   calls: readonly Call[],
 ): readonly Call[] {
-  const times = new Map<string, number>()
+  const counts = new Map<string, number>()
   return calls.filter(({ key }) => {
-    const before = times.get(key) ?? known[key]?.times ?? 0
-    times.set(key, before + 1)
+    const [, times] = known[short(key)] ?? UNKNOWN
+    const before = counts.get(key) ?? times
+    counts.set(key, before + 1)
     return before >= SAME_MAX
   })
 }
@@ -40,23 +48,29 @@ export function remember(
   keys: ReadonlyMap<string, string>,
   { answers }: ToolsUsed,
 ): Repetition {
-  const next = new Map(Object.entries(known))
+  let next = new Map(Object.entries(known))
   const calls = answers.map(({ id }) => ({ id, key: keys.get(id) ?? '' }))
   const refused = new Set(repetitiveAmong(known, calls).map(({ id }) => id))
   for (const { id, result, mayHaveChanged } of answers) {
     const key = keys.get(id)
     // Advice is no answer: what was refused stays refused.
     if (key === undefined || refused.has(id)) continue
-    const { times, changes, result: before } = next.get(key) ?? { times: 0, changes: 0 }
-    const isNew = before !== result
+    const [before, times, changes] = next.get(short(key)) ?? UNKNOWN
+    const isNew = before !== short(result)
     const isChange = mayHaveChanged && isNew && changes < SAME_MAX
-    if (isChange) for (const [other, entry] of next) next.set(other, { ...entry, times: 0 })
-    next.delete(key)
-    next.set(key, {
-      result,
-      times: isNew ? 1 : times + 1,
-      changes: isChange ? changes + 1 : changes,
-    })
+    if (isChange) next = askedAnew(next)
+    next.delete(short(key))
+    next.set(short(key), [short(result), isNew ? 1 : times + 1, changes + (isChange ? 1 : 0)])
   }
   return Object.fromEntries([...next].slice(-REMEMBERED_MAX))
+}
+
+const UNKNOWN: Known = ['', 0, 0]
+
+const short = (hash: string) => hash.slice(0, HASH_CHARS)
+
+/** What is left to know after a change: which calls counted as one. What only reads begins anew. */
+function askedAnew(known: ReadonlyMap<string, Known>): Map<string, Known> {
+  const changing = [...known].filter(([, [, , changes]]) => changes > 0)
+  return new Map(changing.map(([key, [result, , changes]]) => [key, [result, 0, changes]]))
 }
