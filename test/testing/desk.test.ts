@@ -2,6 +2,10 @@ import { afterEach, expect, test } from 'vitest'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
 import type { TestCommand } from '../../src/effects/testing/test-result.ts'
 import { openThinking } from '../../src/effects/thinking/thinking-effects.ts'
+import { READ_TOOLS } from '../../src/effects/tools/read-tools.ts'
+import { TEST_TOOLS } from '../../src/effects/tools/story-tools.ts'
+import type { ToolContext } from '../../src/effects/tools/tool.ts'
+import { answerCalls } from '../../src/effects/tools/tool-calls.ts'
 import { type GitWorld, openGitWorld } from '../git/world.ts'
 
 let world: GitWorld
@@ -18,8 +22,11 @@ interface Rules {
   readonly requireReport?: boolean
 }
 
-/** What a coder's own `run_tests` comes to, in a repository with these files. */
-async function testAtDesk(files: Record<string, string>, rules: Rules) {
+const RULES: Rules = { testTimeoutMs: 60_000 }
+const SECRET = 'correct-horse-battery-staple'
+
+/** Where a coder works, in a repository with these files. */
+async function openDesk(files: Record<string, string>, rules: Rules): Promise<ToolContext> {
   world = await openGitWorld(files)
   const { processes, state: stateFolder, workspaces, base } = world
   const isolation = await openUnconfined(processes, { stateFolder })
@@ -29,16 +36,27 @@ async function testAtDesk(files: Record<string, string>, rules: Rules) {
     stateFolder,
     isolation,
     brains: {},
-    secrets: [],
+    secrets: [SECRET],
   })
   close = thinking.close
   const owner = { run: 'r1', story: 's1' }
   await workspaces.prepare(owner, base)
   const desk = await thinking.desks.at(owner, 'write')
-  return desk?.runTests?.(new AbortController().signal)
+  if (desk === undefined) throw new Error('there is no workspace')
+  return { ...desk, signal: new AbortController().signal }
 }
 
-const RULES: Rules = { testTimeoutMs: 60_000 }
+/** What a coder's own `run_tests` comes to. */
+async function testAtDesk(files: Record<string, string>, rules: Rules) {
+  const { runTests, signal } = await openDesk(files, rules)
+  return (await runTests?.(signal))?.result
+}
+
+async function call(desk: ToolContext, name: string, input: object = {}): Promise<string> {
+  const tools = [...READ_TOOLS, ...TEST_TOOLS]
+  const [answer] = await answerCalls(tools, [{ id: '1', name, input }], desk)
+  return answer?.text ?? ''
+}
 
 test('a coder is told what the gate would say: a runner that reports nothing has not passed', async () => {
   const manifest = JSON.stringify({ scripts: { test: 'node --test > /dev/null' } })
@@ -64,4 +82,31 @@ test('a coder whose story empties the script that is configured is told so', asy
   const manifest = JSON.stringify({ scripts: { test: 'true' } })
   const result = await testAtDesk({ 'package.json': manifest }, { ...RULES, testCommands })
   expect(result).toMatchObject({ verdict: 'no_tests', code: 'none_executed' })
+})
+
+const sh = (...scripts: string[]): TestCommand[] =>
+  scripts.map((script) => ({ argv: ['sh', script], reason: 'it is configured' }))
+
+test('a coder sees how the output of tests begins and ends, and can read all of it', async () => {
+  const a = `echo first failure; echo ${SECRET}; seq 1 20000; echo last; exit 1`
+  const desk = await openDesk({ a, b: 'echo other' }, { ...RULES, testCommands: sh('a', 'b') })
+  const text = await call(desk, 'run_tests')
+  expect(text).toMatch(/\$ sh a\nfailed, exit code 1\nfirst failure\n\[redacted\]\n1\n2\n/)
+  expect(text).toMatch(/20000\nlast\n+\$ sh b\npassed, exit code 0\nother\n*$/)
+  expect(text.length).toBeLessThan(17_000)
+  const [, name] = /read_file with path "(output:\w+)" has everything\]/.exec(text) ?? []
+  const all = (await desk.outputs.read(name ?? '')) ?? ''
+  expect(all).toContain(Array.from({ length: 20_000 }, (_, i) => `${i + 1}\n`).join(''))
+  expect(all).not.toContain(SECRET)
+})
+
+test('a coder is told how much of the output of tests is kept nowhere', async () => {
+  const print = "echo begin; head -c 1500000 /dev/zero | tr '\\0' x; echo; echo end"
+  const desk = await openDesk({ a: print, b: print }, { ...RULES, testCommands: sh('a', 'b') })
+  const text = await call(desk, 'run_tests')
+  const dropped = 500_011
+  expect(text).toContain(`has all but ${2 * dropped} bytes that are kept nowhere`)
+  const [, name] = /path "(output:\w+)"/.exec(text) ?? []
+  const all = (await desk.outputs.read(name ?? '')) ?? ''
+  expect(all.split(`\n[${dropped} bytes left out]\n`)).toHaveLength(3)
 })

@@ -34,8 +34,11 @@ export interface TestRun {
   readonly requireReport?: boolean
   /** Values that are blacked out in whatever is kept, besides what looks like a secret. */
   readonly secrets?: readonly string[]
-  /** Keeps the whole output of a command, as plain text without secrets. */
-  readonly saveOutput?: (output: string) => Promise<{ sha256: string; bytes: number }>
+  /**
+   * Given the whole output of each command in turn, as plain text without secrets; says where it is
+   * kept, if it is.
+   */
+  readonly saveOutput?: (output: string) => Promise<CommandResult['output']>
 }
 
 /** What a result holds of all commands together, so that it fits a journal row however it is escaped. */

@@ -118,7 +118,14 @@ function setDesks(settings: ThinkingSettings): Desks {
         : (await detectTestCommands(folder)).commands
       const { testTimeoutMs: timeoutMs, requireReport = false } = settings
       const rules = { timeoutMs, requireReport, outputBytesMax: TESTS_OUTPUT_BYTES_MAX }
-      return runTests({ sandbox, workspace: folder, commands, signal, secrets, ...rules })
+      const printed: string[] = []
+      const saveOutput = async (output: string) => {
+        printed.push(output)
+        return null
+      }
+      const place = { sandbox, workspace: folder }
+      const result = await runTests({ ...place, commands, signal, secrets, saveOutput, ...rules })
+      return { result, printed }
     },
   })
 }

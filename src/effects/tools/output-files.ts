@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { redact } from '../guards/redaction.ts'
+import { BoundedOutput } from '../process/bounded-output.ts'
 
 /** Where long output is kept for the model to read on. */
 export interface OutputFiles {
@@ -36,16 +37,21 @@ export function openOutputFiles(folder: string, secrets: readonly string[] = [])
 /** The most of one answer that a model is shown. */
 export const SHOWN_CHARS_MAX = 16_000
 
+/** The most that is kept of one answer: what a command may print, and words around that. */
+const KEPT_BYTES_MAX = 4_100_000
+
 /**
- * A text as it is shown: what is too long is cut in its middle, and kept whole to be read. What was
- * dropped before, because there was too much even for that, is named.
+ * A text as it is shown: what is too long is cut in its middle, and kept whole to be read. What is
+ * dropped because there is too much even for that, here or by the caller before, is named.
  */
 export async function shorten(
   whole: string,
   outputs: OutputFiles,
-  droppedBytes = 0,
+  droppedBefore = 0,
 ): Promise<string> {
-  const text = outputs.clean(whole)
+  const held = hold(whole)
+  const droppedBytes = droppedBefore + held.droppedBytes
+  const text = outputs.clean(held.text)
   if (text.length <= SHOWN_CHARS_MAX) return text
   const name = await outputs.keep(text)
   const half = SHOWN_CHARS_MAX / 2
@@ -55,6 +61,15 @@ export async function shorten(
   const has =
     droppedBytes === 0
       ? 'everything'
-      : `all but ${droppedBytes} bytes that are kept nowhere, and says in their place "[${droppedBytes} bytes left out]"`
+      : `all but ${droppedBytes} bytes that are kept nowhere, and says "[… bytes left out]" in their place`
   return `${head}\n[${left} characters left out; read_file with path "${name}" has ${has}]\n${tail}`
+}
+
+/** As much of a text as is kept. */
+function hold(text: string): { readonly text: string; readonly droppedBytes: number } {
+  if (Buffer.byteLength(text) <= KEPT_BYTES_MAX) return { text, droppedBytes: 0 }
+  const output = new BoundedOutput(KEPT_BYTES_MAX)
+  output.add(Buffer.from(text))
+  const { bytes, droppedBytes } = output.take()
+  return { text: bytes.toString(), droppedBytes }
 }

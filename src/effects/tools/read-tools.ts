@@ -6,7 +6,6 @@ import { defineTool, refused, said, type ToolAnswer } from './tool.ts'
 
 const FILE_BYTES_MAX = 2 * 1024 * 1024
 const LINES_DEFAULT = 1_000
-const ENTRIES_MAX = 1_000
 
 const readFile = defineTool({
   name: 'read_file',
@@ -76,15 +75,13 @@ const listFiles = defineTool({
   description: 'Lists a folder of the workspace. Folders end with a slash.',
   schema: z.strictObject({ path: z.string().max(4_096).default('.') }),
   isReadOnly: true,
-  async run({ path }, { workspace }) {
+  async run({ path }, { workspace, outputs }) {
     return explained(async () => {
       const folder = await openInside(workspace, path, 'list')
       try {
         const entries = readdirSync(`/proc/self/fd/${folder.fd}`, { withFileTypes: true })
         const names = entries.map(nameOf).sort()
-        const left = names.length - ENTRIES_MAX
-        const more = left > 0 ? `\n[${left} more]` : ''
-        return said(names.slice(0, ENTRIES_MAX).join('\n') + more || '[empty]')
+        return said((await shorten(names.join('\n'), outputs)) || '[empty]')
       } finally {
         await folder.close()
       }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { TestResult } from '../testing/test-result.ts'
 import { shorten } from './output-files.ts'
-import { defineTool, refused, said } from './tool.ts'
+import { defineTool, type PrintedTests, refused, said } from './tool.ts'
 
 const FAILING_MAX = 30
 
@@ -14,9 +13,10 @@ export const TEST_TOOLS = [
     isReadOnly: false,
     async run(_, { runTests, outputs, signal }) {
       if (runTests === undefined) return refused('there is nothing to test here')
-      const result = await runTests(signal)
-      const isError = result.verdict !== 'passed'
-      return { text: await shorten(describeTests(result), outputs), isError }
+      const tests = await runTests(signal)
+      const dropped = tests.result.commands.reduce((sum, each) => sum + each.droppedBytes, 0)
+      const text = await shorten(describeTests(tests), outputs, dropped)
+      return { text, isError: tests.result.verdict !== 'passed' }
     },
   }),
 ]
@@ -36,16 +36,17 @@ export const DIFF_TOOLS = [
   }),
 ]
 
-/** A test run in words: the verdict, the counts, the failing tests, and the end of the output. */
-function describeTests({ message, counts, commands }: TestResult): string {
+/** A test run in words: the verdict, the counts, the failing tests, and the output. */
+function describeTests({ result, printed }: PrintedTests): string {
+  const { message, counts, commands } = result
   const numbers =
     counts === null
       ? ''
       : ` (${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped)`
-  const parts = commands.map(({ argv, verdict, exitCode, failing, tail }) => {
+  const parts = commands.map(({ argv, verdict, exitCode, failing }, i) => {
     const names = failing.slice(0, FAILING_MAX).map((name) => `- ${name}`)
     const head = `$ ${argv.join(' ')}\n${verdict}, exit code ${exitCode ?? 'none'}`
-    return [head, ...names, tail].join('\n')
+    return [head, ...names, printed[i]].join('\n')
   })
   return [`${message}${numbers}`, ...parts].join('\n\n')
 }

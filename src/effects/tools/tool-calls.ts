@@ -15,6 +15,7 @@ export interface AnsweredCall extends ToolAnswer {
 }
 
 const PROBLEMS_MAX = 5
+const PROBLEM_CHARS_MAX = 500
 
 /** What a brain is told about a tool. */
 export function definitionOf({ name, description, schema, isStrict }: Tool): ToolDefinition {
@@ -90,7 +91,9 @@ async function callTool(tool: Tool, input: unknown, context: ToolContext): Promi
   const parsed = tool.schema.safeParse(input)
   if (!parsed.success) {
     const problems = parsed.error.issues.slice(0, PROBLEMS_MAX)
-    const lines = problems.map(({ path, message }) => `- ${path.join('.') || 'input'}: ${message}`)
+    const lines = problems.map(({ path, message }) =>
+      `- ${path.join('.') || 'input'}: ${message}`.slice(0, PROBLEM_CHARS_MAX),
+    )
     return refused(`${tool.name} was not run, because its input is not right:\n${lines.join('\n')}`)
   }
   try {

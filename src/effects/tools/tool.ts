@@ -4,6 +4,13 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import type { TestResult } from '../testing/test-result.ts'
 import type { OutputFiles } from './output-files.ts'
 
+/** What a test run came to, with all that is held of what it printed. */
+export interface PrintedTests {
+  readonly result: TestResult
+  /** By command, as plain text without secrets. */
+  readonly printed: readonly string[]
+}
+
 /** What a tool may use. */
 export interface ToolContext {
   /** The folder that paths are meant in. */
@@ -16,7 +23,7 @@ export interface ToolContext {
   /** What the story has changed so far, as a diff; absent where there is no story. */
   readonly readDiff?: (path: string | undefined) => Promise<string>
   /** How the workspace is tested; absent where nothing may be run. */
-  readonly runTests?: (signal: AbortSignal) => Promise<TestResult>
+  readonly runTests?: (signal: AbortSignal) => Promise<PrintedTests>
 }
 
 /** What the model is told. An error too is an answer: it can do something else. */

@@ -22,6 +22,7 @@ import { SHELL_TOOLS } from './command-tools.ts'
 import { EDIT_TOOLS } from './edit-tools.ts'
 import { openOutputFiles } from './output-files.ts'
 import { READ_TOOLS } from './read-tools.ts'
+import { DIFF_TOOLS } from './story-tools.ts'
 import { TERMINAL_TOOLS } from './terminal-tools.ts'
 import type { ToolContext } from './tool.ts'
 import { answerCalls, definitionOf } from './tool-calls.ts'
@@ -92,6 +93,48 @@ describe('read_file', () => {
     writeFileSync(join(workspace, 'token.txt'), `${token} end\n`)
     const { text } = await call('read_file', { path: 'token.txt', column: 8 })
     expect(text).not.toContain('a1a1')
+  })
+})
+
+describe('list_files', () => {
+  test('lists folders, links and files', async () => {
+    mkdirSync(join(workspace, 'folder'))
+    symlinkSync('a.txt', join(workspace, 'link'))
+    expect((await call('list_files', {})).text).toBe('a.txt\nfolder/\nlink@')
+    expect((await call('list_files', { path: 'folder' })).text).toBe('[empty]')
+  })
+
+  test('cuts a long list in its middle, and keeps all of it', async () => {
+    const folder = join(workspace, 'many')
+    mkdirSync(folder)
+    const names = Array.from({ length: 1_100 }, (_, i) => `${i + 1_000}-${'n'.repeat(100)}`)
+    for (const name of names) writeFileSync(join(folder, name), '')
+    const { text } = await call('list_files', { path: 'many' })
+    expect(text.length).toBeLessThan(17_000)
+    expect(text.startsWith('1000-n') && /\n2099-n+$/.test(text)).toBe(true)
+    const [, name = ''] = /path "(output:\w+)" has everything\]/.exec(text) ?? []
+    expect(await context.outputs.read(name)).toBe(names.join('\n'))
+  })
+})
+
+describe('an answer that is too long to be kept', () => {
+  const diff = `begin\n${'x'.repeat(6_000_000)}\nend`
+
+  test('says how much is kept nowhere, in the answer and where it is missing', async () => {
+    const tools = { ...context, readDiff: async () => diff }
+    const [answer] = await answerCalls(
+      DIFF_TOOLS,
+      [{ id: '1', name: 'get_diff', input: {} }],
+      tools,
+    )
+    const [, name = '', dropped] =
+      /path "(output:\w+)" has all but (\d+) bytes/.exec(answer?.text ?? '') ?? []
+    const kept = (await context.outputs.read(name)) ?? ''
+    expect(Number(dropped) + kept.length).toBe(
+      diff.length + `\n[${dropped} bytes left out]\n`.length,
+    )
+    expect(kept).toContain(`x\n[${dropped} bytes left out]\nx`)
+    expect(kept.length).toBeLessThan(4_200_000)
   })
 })
 
@@ -269,6 +312,12 @@ test('every tool has a definition that a provider takes', () => {
       input: { type: 'object', additionalProperties: false },
     })
   }
+})
+
+test('what is wrong with a call is said in few words, however long the call is', async () => {
+  const input = { path: 'a.txt', ['extra'.repeat(100_000)]: 1 }
+  const { text, isError } = await call('read_file', input)
+  expect(isError && text.length < 1_000).toBe(true)
 })
 
 test('bad calls are answered and never carried out', { timeout: 60_000 }, async () => {
