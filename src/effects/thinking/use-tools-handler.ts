@@ -28,15 +28,18 @@ export interface UseToolsParts {
 /** The longest time that one call may take, with that of the sandbox around it. */
 const TIMEOUT_MS = 7_200_000
 
-/** What a state is ended with has to fit a journal row. */
+/** What a state is ended with has to fit a decision, which is measured in characters of JSON. */
 const ENDING_CHARS_MAX = 200_000
+
+/** Each such character takes three bytes at most; what is told besides takes far less than this. */
+const OUTPUT_BYTES_MAX = 3 * ENDING_CHARS_MAX + 200_000
 
 const EDITING = new Set(EDIT_TOOLS.map(({ name }) => name))
 
 /** Carries out `use_tools`: calls of one reply, whose results become a part of the conversation. */
 export function useToolsHandler(parts: UseToolsParts): EffectHandler {
   return {
-    policy: { timeoutMs: TIMEOUT_MS, attemptsMax: 3, outputBytesMax: 2 * ENDING_CHARS_MAX },
+    policy: { timeoutMs: TIMEOUT_MS, attemptsMax: 3, outputBytesMax: OUTPUT_BYTES_MAX },
     async run({ input }, context) {
       const request = input as unknown as UseToolsInput
       const toolbox = toolboxOf(request.task, {
@@ -93,7 +96,8 @@ async function useTools(
   )
   const changing = carriedOut.filter((answer) => mayHaveChanged(answer, tools, endsWith))
   const changed = new Set(changing.map(({ id }) => id))
-  return keep(parts, transcript, answers.map(withinRow), changed, blobs)
+  const taken = answers.map((answer) => withinRow(cleaned(answer, parts.secrets)))
+  return keep(parts, transcript, taken, changed, blobs)
 }
 
 /** What a command has changed before it failed stays; an edit that failed has changed nothing. */
@@ -114,6 +118,15 @@ function tooLate({ id, name }: ToolCall, endsWith: readonly string[]): AnsweredC
 
 function adviseOn({ adviceFor }: UseToolsParts, { id, name }: ToolCall): AnsweredCall {
   return { id, name, ...refused(adviceFor(name, SAME_MAX)) }
+}
+
+/** What a role is told goes into the journal, and may hold what a model was told by mistake. */
+function cleaned(answer: AnsweredCall, secrets: readonly string[]): AnsweredCall {
+  if (answer.ends === undefined) return answer
+  const ends: Json = JSON.parse(JSON.stringify(answer.ends), (_, value) =>
+    typeof value === 'string' ? redact(value, secrets) : value,
+  )
+  return { ...answer, ends }
 }
 
 function withinRow(answer: AnsweredCall): AnsweredCall {
@@ -145,17 +158,10 @@ async function keep(
       isError,
       result: fingerprint(text),
       mayHaveChanged: changed.has(id),
-      ends: ends === undefined ? null : { tool: name, input: clean(ends, secrets) },
+      ends: ends === undefined ? null : { tool: name, input: ends },
     })),
   }
   return { ok: true, value: value as unknown as Json }
-}
-
-/** What a role is told goes into the journal, and may hold what a model was told by mistake. */
-function clean(ends: Json, secrets: readonly string[]): Json {
-  return JSON.parse(JSON.stringify(ends), (_, value) =>
-    typeof value === 'string' ? redact(value, secrets) : value,
-  )
 }
 
 /** Where there is no workspace there are only tools that need none. */
