@@ -1,11 +1,15 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openInside, PathGuardError, replaceInside } from '../../src/effects/guards/path-guard.ts'
+import {
+  listInside,
+  openInside,
+  PathGuardError,
+  replaceInside,
+} from '../../src/effects/guards/path-guard.ts'
 import { snapshot } from '../canary/snapshot.ts'
-import type { Purpose } from './oracle.ts'
 import { RUNS, TIMEOUT_MS } from './runs.ts'
 import { type Swapper, startSwapping } from './swapper.ts'
 
@@ -26,6 +30,7 @@ beforeEach(() => {
     mkdirSync(join(folder, 'inner'), { recursive: true })
     writeFileSync(join(folder, 'file'), text)
     writeFileSync(join(folder, 'inner/file'), text)
+    for (const listed of [folder, join(folder, 'inner')]) writeFileSync(join(listed, text), '')
   }
 })
 
@@ -60,36 +65,25 @@ async function start({ right, target }: Swap): Promise<void> {
   swapper = await startSwapping(join(ws, right), wrong)
 }
 
+const PURPOSES = ['read', 'write', 'replace', 'list'] as const
+type Purpose = (typeof PURPOSES)[number]
+
 describe.each(SWAPS)('while %s is swapped with a link', (_, swap) => {
-  test.each(['read', 'write', 'replace'] as const)(
-    'to %s never leads outside',
-    { timeout: TIMEOUT_MS },
-    async (purpose) => {
-      const before = snapshot(outside)
-      await start(swap)
-      const counts = { opened: 0, refused: 0, missed: 0 }
-      for (let i = 0; i < TRIES; i += 1) counts[await tryOnce(swap.path, purpose)] += 1
-      await swapper?.stop()
-      expect(snapshot(outside)).toEqual(before)
-      expect(counts.opened).toBeGreaterThan(0)
-      console.log(`${JSON.stringify(counts)} during ${swapper?.count()} swaps`)
-    },
-  )
+  test.each(PURPOSES)('to %s never leads outside', { timeout: TIMEOUT_MS }, async (purpose) => {
+    const before = snapshot(outside)
+    await start(swap)
+    const counts = { opened: 0, refused: 0, missed: 0 }
+    for (let i = 0; i < TRIES; i += 1) counts[await tryOnce(swap.path, purpose)] += 1
+    await swapper?.stop()
+    expect(snapshot(outside)).toEqual(before)
+    expect(counts.opened).toBeGreaterThan(0)
+    console.log(`${JSON.stringify(counts)} during ${swapper?.count()} swaps`)
+  })
 })
 
 async function tryOnce(path: string, purpose: Purpose): Promise<'opened' | 'refused' | 'missed'> {
   try {
-    if (purpose === 'replace') {
-      await replaceInside(ws, path, 'written')
-      return 'opened'
-    }
-    const file = await openInside(ws, path, purpose)
-    try {
-      if (purpose === 'read') expect(await file.readFile('utf8')).not.toBe(OUTSIDE)
-      else await file.write('written')
-    } finally {
-      await file.close()
-    }
+    await use(path, purpose)
     return 'opened'
   } catch (error) {
     if (error instanceof PathGuardError) return 'refused'
@@ -97,6 +91,22 @@ async function tryOnce(path: string, purpose: Purpose): Promise<'opened' | 'refu
     // In between there is nothing at the place, or a link that is gone when one looks at it.
     if (['ENOENT', 'ELOOP', 'ENOTDIR'].includes(code)) return 'missed'
     throw error
+  }
+}
+
+async function use(path: string, purpose: Purpose): Promise<void> {
+  if (purpose === 'replace') return replaceInside(ws, path, 'written')
+  if (purpose === 'list') {
+    const names = (await listInside(ws, dirname(path))).map(({ name }) => name)
+    expect(names).not.toContain(OUTSIDE)
+    return
+  }
+  const file = await openInside(ws, path, purpose)
+  try {
+    if (purpose === 'read') expect(await file.readFile('utf8')).not.toBe(OUTSIDE)
+    else await file.write('written')
+  } finally {
+    await file.close()
   }
 }
 

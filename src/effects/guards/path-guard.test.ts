@@ -14,7 +14,14 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findInside, openInside, PathGuardError, replaceInside } from './path-guard.ts'
+import {
+  findInside,
+  listInside,
+  openInside,
+  PathGuardError,
+  replaceInside,
+  writeInside,
+} from './path-guard.ts'
 
 let scratch: string
 let folder: string
@@ -194,6 +201,18 @@ describe('writing', () => {
     expect(readdirSync(join(folder, '.git'))).toEqual([])
   })
 
+  test('makes folders where that is asked for, and none for what cannot be written', async () => {
+    link('deep', 'alias')
+    link('..', 'out')
+    await writeInside(folder, 'alias/a//b/./c', 'new')
+    expect(readFileSync(join(folder, 'deep/a/b/c'), 'utf8')).toBe('new')
+    for (const path of ['x/../y', 'x/.git/y', 'out/x/y', `x/${'y/'.repeat(200)}z`]) {
+      await expect(writeInside(folder, path, 'x')).rejects.toThrow(PathGuardError)
+    }
+    expect(readdirSync(folder)).not.toContain('x')
+    expect(readdirSync(scratch).sort()).toEqual(['secret', 'ws', 'ws-evil'])
+  })
+
   test('does not make folders', async () => {
     await expect(replace('no/such', 'x')).rejects.toMatchObject({ code: 'ENOENT' })
     await expect(replace('deep', 'x')).rejects.toMatchObject({ code: 'EISDIR' })
@@ -210,6 +229,15 @@ test('listing opens folders inside and nothing else', async () => {
   }
   await expect(openInside(folder, 'out', 'list')).rejects.toThrow(PathGuardError)
   await expect(openInside(folder, 'file', 'list')).rejects.toMatchObject({ code: 'ENOTDIR' })
+})
+
+test('listing names what is in a folder', async () => {
+  link('deep', 'alias')
+  const listed = await listInside(folder, 'alias/..')
+  expect(listed.map(({ name }) => name).sort()).toEqual(['.git', 'alias', 'deep', 'file'])
+  expect((await listInside(folder, 'alias/er')).map(({ name }) => name)).toEqual(['file'])
+  await expect(listInside(folder, '..')).rejects.toThrow(PathGuardError)
+  await expect(listInside(folder, 'file')).rejects.toMatchObject({ code: 'ENOTDIR' })
 })
 
 test('finding says where something is, without links', async () => {
@@ -241,7 +269,36 @@ test('leaves no file open', async () => {
       await handle?.close()
     }
     await replace(path, 'x').catch(() => {})
+    await writeInside(folder, `${path}/new/x`, 'x').catch(() => {})
+    await listInside(folder, path).catch(() => {})
     await findInside(folder, path).catch(() => {})
   }
   expect(count()).toBe(before)
+})
+
+describe('where a folder is reached by its name alone, as on macOS', () => {
+  const { platform } = process
+  beforeEach(() => Object.defineProperty(process, 'platform', { value: 'darwin' }))
+  afterEach(() => Object.defineProperty(process, 'platform', { value: platform }))
+
+  test('the same is read, listed, found and written', async () => {
+    link('deep', 'alias')
+    expect(await read('alias/er/../../file')).toBe('inside')
+    expect((await listInside(folder, 'alias')).map(({ name }) => name)).toEqual(['er'])
+    expect(await findInside(folder, 'alias/er/file')).toBe('deep/er/file')
+    await replace('alias/er/file', 'replaced')
+    await writeInside(folder, 'alias/new/file', 'made')
+    expect(readFileSync(join(folder, 'deep/er/file'), 'utf8')).toBe('replaced')
+    expect(readFileSync(join(folder, 'deep/new/file'), 'utf8')).toBe('made')
+  })
+
+  test('nothing leads out', async () => {
+    link('..', 'out')
+    for (const path of ['..', 'out', 'deep/../../ws-evil']) {
+      await expect(listInside(folder, path)).rejects.toThrow(PathGuardError)
+      await expect(findInside(folder, path)).rejects.toThrow(PathGuardError)
+      await expect(writeInside(folder, `${path}/new/x`, 'x')).rejects.toThrow(PathGuardError)
+    }
+    expect(readdirSync(join(scratch, 'ws-evil'))).toEqual(['file'])
+  })
 })

@@ -1,7 +1,17 @@
 import { createHash } from 'node:crypto'
-import { constants, type Stats } from 'node:fs'
-import { type FileHandle, open, readlink, realpath, rename, unlink } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { constants, type Dirent, type Stats } from 'node:fs'
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  stat,
+  unlink,
+} from 'node:fs/promises'
+import { join } from 'node:path'
 import { isGitFolder } from './git-guard.ts'
 
 /** A path that leads out of its folder, or to something that is not to be opened. */
@@ -51,16 +61,17 @@ export async function openInside(
  * itself. For programs that are given a path; rejects like `openInside`.
  */
 export async function findInside(folder: string, path: string): Promise<string> {
-  const found = await openInside(folder, path, 'list').catch((error: NodeJS.ErrnoException) => {
+  const find = (purpose: Purpose) =>
+    walkInside(folder, path, purpose, (walk, parts) => walk.find(parts))
+  return find('list').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTDIR') throw error
-    return openInside(folder, path, 'read')
+    return find('read')
   })
-  try {
-    const real = await readlink(`/proc/self/fd/${found.fd}`)
-    return relative(await realpath(folder), real) || '.'
-  } finally {
-    await found.close()
-  }
+}
+
+/** What is in a folder inside a folder; rejects like `openInside`. */
+export async function listInside(folder: string, path: string): Promise<Dirent[]> {
+  return walkInside(folder, path, 'list', (walk, parts) => walk.list(parts))
 }
 
 /**
@@ -70,6 +81,14 @@ export async function findInside(folder: string, path: string): Promise<string> 
  */
 export async function replaceInside(folder: string, path: string, content: string): Promise<void> {
   await walkInside(folder, path, 'write', (walk, parts) => walk.replace(parts, content))
+}
+
+/** The same, with the folders made that are missing on the way. */
+export async function writeInside(folder: string, path: string, content: string): Promise<void> {
+  await walkInside(folder, path, 'write', (walk, parts) => {
+    walk.makesFolders = true
+    return walk.replace(parts, content)
+  })
 }
 
 async function walkInside<Found>(
@@ -107,6 +126,8 @@ function plainParts(parts: readonly string[]): string[] {
 }
 
 class Walk {
+  /** Whether a folder that is missing on the way is made. */
+  makesFolders = false
   readonly #root: string
   readonly #purpose: Purpose
   /** The folders that are open, from the root to where the walk is. */
@@ -129,6 +150,18 @@ class Walk {
     throw new PathGuardError('the path names a folder')
   }
 
+  async find(rest: string[]): Promise<string> {
+    await (await this.to(rest)).close()
+    return join(...this.#names)
+  }
+
+  async list(rest: string[]): Promise<Dirent[]> {
+    this.#folders.push(await this.to(rest))
+    const entries = await readdir(this.#here(), { withFileTypes: true })
+    await this.#requireHere()
+    return entries
+  }
+
   async replace(rest: string[], content: string): Promise<void> {
     this.#folders.push(await open(this.#root, FOLDER))
     const name = await this.#toLast(rest)
@@ -136,13 +169,14 @@ class Walk {
     this.#refuseGit(name)
     const before = await this.#present(name)
     const draft = this.#here(draftOf(name))
-    await unlink(draft).catch(ignoreMissing)
+    await unlink(draft).catch(ignore('ENOENT'))
     const file = await open(draft, DRAFT, 0o644)
     try {
       await fill(file, content, before)
+      await this.#requireHere()
       await rename(draft, this.#here(name))
     } catch (error) {
-      await unlink(draft).catch(ignoreMissing)
+      await unlink(draft).catch(ignore('ENOENT'))
       throw error
     }
   }
@@ -180,6 +214,15 @@ class Walk {
       : `${join(this.#root, ...this.#names)}/${name}`
   }
 
+  /** Where only a name leads to the folder, it has to be the one that is open. */
+  async #requireHere(): Promise<void> {
+    if (process.platform === 'linux') return
+    const folder = this.#folders.at(-1) as FileHandle
+    const [opened, named] = await Promise.all([folder.stat(), stat(this.#here())])
+    if (opened.ino === named.ino && opened.dev === named.dev) return
+    throw new PathGuardError('a folder of the path was exchanged meanwhile')
+  }
+
   async #up(): Promise<void> {
     if (this.#folders.length === 1) throw new PathGuardError('the path leads out of its folder')
     await this.#folders.pop()?.close()
@@ -190,18 +233,42 @@ class Walk {
     this.#refuseGit(name)
     if (this.#folders.length > LEVELS_MAX) throw new PathGuardError('the path is too deep')
     try {
-      this.#folders.push(await open(this.#here(name), FOLDER))
+      this.#folders.push(await this.#openFolder(name, rest))
       this.#names.push(name)
     } catch (error) {
       await this.#follow(name, rest, error)
     }
   }
 
+  async #openFolder(name: string, rest: readonly string[]): Promise<FileHandle> {
+    try {
+      return await open(this.#here(name), FOLDER)
+    } catch (error) {
+      if (!this.makesFolders || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      await this.#makeFolder(name, rest)
+      return open(this.#here(name), FOLDER)
+    }
+  }
+
+  /** Looks at the rest of the path first: where it cannot be gone, nothing is made. */
+  async #makeFolder(name: string, rest: readonly string[]): Promise<void> {
+    if (rest.includes('..')) {
+      throw new PathGuardError('the path goes up from a folder that is not there: write it without')
+    }
+    for (const part of rest) this.#refuseGit(part)
+    if (this.#folders.length + rest.length > LEVELS_MAX) {
+      throw new PathGuardError('the path is too deep')
+    }
+    await this.#requireHere()
+    await mkdir(this.#here(name)).catch(ignore('EEXIST'))
+  }
+
   async #last(name: string, rest: string[]): Promise<FileHandle | undefined> {
     this.#refuseGit(name)
     try {
-      const file = await open(this.#here(name), FLAGS[this.#purpose], 0o644)
-      return await this.#accept(file)
+      const file = await this.#accept(await open(this.#here(name), FLAGS[this.#purpose], 0o644))
+      this.#names.push(name)
+      return file
     } catch (error) {
       if (this.#isWriting()) throw refusal(error, name)
       await this.#follow(name, rest, error)
@@ -280,8 +347,10 @@ async function fill(file: FileHandle, content: string, like: Stats | undefined):
   }
 }
 
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error
+function ignore(code: string): (error: NodeJS.ErrnoException) => void {
+  return (error) => {
+    if (error.code !== code) throw error
+  }
 }
 
 /** The file system names the way that we took; a reader knows the path alone. */

@@ -1,8 +1,5 @@
-import { mkdir, readlink, realpath } from 'node:fs/promises'
-import { basename, dirname, relative } from 'node:path'
 import { z } from 'zod'
-import { isGitFolder } from '../guards/git-guard.ts'
-import { openInside, PathGuardError, replaceInside } from '../guards/path-guard.ts'
+import { PathGuardError, replaceInside, writeInside } from '../guards/path-guard.ts'
 import { explained, readBytes } from './read-tools.ts'
 import { defineTool, refused, said } from './tool.ts'
 
@@ -47,8 +44,7 @@ const writeFile = defineTool({
   async run({ path, text }, { workspace }) {
     return explained(async () => {
       if (!text.isWellFormed()) return refused('text has half a character')
-      await makeFolders(workspace, dirname(path))
-      await replaceInside(workspace, path, text)
+      await writeInside(workspace, path, text)
       return said(`${path}: ${text.split('\n').length} lines written`)
     })
   },
@@ -60,36 +56,6 @@ function textOf(bytes: Uint8Array, path: string): string {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
     throw new PathGuardError(`${path} is not UTF-8: change it with the shell, or write it anew`)
-  }
-}
-
-/** Makes what is missing, one folder at a time, each inside one that is known to be inside. */
-async function makeFolders(workspace: string, path: string): Promise<void> {
-  if (path === '.' || path === '/') return
-  try {
-    await (await openInside(workspace, path, 'list')).close()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    if (basename(path) === '..') {
-      throw new PathGuardError('the path goes up from a folder that is not there: write it without')
-    }
-    await makeFolders(workspace, dirname(path))
-    await makeFolder(workspace, dirname(path), path.slice(path.lastIndexOf('/') + 1))
-  }
-}
-
-async function makeFolder(workspace: string, above: string, name: string): Promise<void> {
-  const parent = await openInside(workspace, above, 'list')
-  try {
-    const place = `/proc/self/fd/${parent.fd}`
-    // Where a link led to, and not how it was called.
-    const way = relative(await realpath(workspace), await readlink(place)).split('/')
-    if ([...way, name].some(isGitFolder)) {
-      throw new PathGuardError('nothing writes into a .git folder')
-    }
-    await mkdir(`${place}/${name}`)
-  } finally {
-    await parent.close()
   }
 }
 

@@ -1,6 +1,6 @@
-import { type Dirent, readdirSync } from 'node:fs'
+import type { Dirent } from 'node:fs'
 import { z } from 'zod'
-import { openInside, PathGuardError } from '../guards/path-guard.ts'
+import { listInside, openInside, PathGuardError } from '../guards/path-guard.ts'
 import { SHOWN_CHARS_MAX, shorten } from './output-files.ts'
 import { defineTool, refused, said, type ToolAnswer } from './tool.ts'
 
@@ -77,14 +77,8 @@ const listFiles = defineTool({
   isReadOnly: true,
   async run({ path }, { workspace, outputs }) {
     return explained(async () => {
-      const folder = await openInside(workspace, path, 'list')
-      try {
-        const entries = readdirSync(`/proc/self/fd/${folder.fd}`, { withFileTypes: true })
-        const names = entries.map(nameOf).sort()
-        return said((await shorten(names.join('\n'), outputs)) || '[empty]')
-      } finally {
-        await folder.close()
-      }
+      const names = (await listInside(workspace, path)).map(nameOf).sort()
+      return said((await shorten(names.join('\n'), outputs)) || '[empty]')
     })
   },
 })

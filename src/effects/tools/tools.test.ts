@@ -232,6 +232,25 @@ describe('write_file', () => {
     },
   )
 
+  test.each([
+    ['new//a.txt', 'new/a.txt'],
+    ['./n2/./b.txt', 'n2/b.txt'],
+    ['n3/n4//c.txt', 'n3/n4/c.txt'],
+    ['W/n5//d.txt', 'n5/d.txt'],
+  ])('takes %s for %s', async (path, place) => {
+    const input = { path: path.replace('W', workspace), text: 'x' }
+    expect(await call('write_file', input)).toMatchObject({ isError: false })
+    expect(readFileSync(join(workspace, place), 'utf8')).toBe('x')
+  })
+
+  test.each(['new/.git/x', 'new/.GIT', `${'d/'.repeat(200)}x`, 'a.txt/new/x'])(
+    'makes no folder for %s, which cannot be written',
+    async (path) => {
+      expect(await call('write_file', { path, text: 'x' })).toMatchObject({ isError: true })
+      expect(readdirSync(workspace)).toEqual(['a.txt'])
+    },
+  )
+
   test('makes folders as needed, and only inside', async () => {
     await call('write_file', { path: 'x/y/z.txt', text: 'deep' })
     expect(readFileSync(join(workspace, 'x/y/z.txt'), 'utf8')).toBe('deep')
