@@ -104,8 +104,11 @@ function describeReplies(subject: BrainSubject): void {
 
 function describeOddReplies(subject: BrainSubject): void {
   const isReadable = lacks(subject, 'bad_input')
-  test.skipIf(isReadable)('an input that is no JSON is delivered as it came', async () => {
-    const text = '{"path": "a.ts", '
+  test.skipIf(isReadable).each([
+    ['is no JSON', '{"path": "a.ts", '],
+    ['says something twice', '{"path": "a.ts", "path": "b.ts"}'],
+    ['says it twice further in', '{"paths": [{"path": "a.ts", "p\\u0061th": "b.ts"}]}'],
+  ])('an input that %s is delivered as it came', async (_, text) => {
     const parts = [{ type: 'bad_call', name: 'read_file', text }] as const
     const events = await thinkThrough(await subject.open({ reply: { parts } }))
     expect(breachIn(events)).toBeUndefined()

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Brain, ToolCall } from '../../src/effects/brains/brain.ts'
 import { API_SUBJECTS, openSubject } from '../brains/api-subjects.ts'
 import { findStored } from '../disk/find-stored.ts'
+import { type Answer, calls } from '../providers/answer.ts'
 import { startProviderServer } from '../providers/server.ts'
 import { DONE, open, PLAN, resultsIn, watched } from './stage.ts'
 import { RUN, scripted } from './world.ts'
@@ -144,6 +145,27 @@ test.each(API_SUBJECTS)('no name that $provider refuses is sent back to it', asy
     expect(data).toMatchObject({ outcome: { kind: 'ended' }, turns: names.length + 1 })
     const told = JSON.stringify(server.requests.at(-1)?.body)
     expect(told).toContain('no tool can have such a name')
+  } finally {
+    await server.close()
+  }
+})
+
+test.each(API_SUBJECTS)('a call at $provider that says something twice is told so', async (api) => {
+  const server = await startProviderServer()
+  try {
+    const twice = '{"command": "echo harmless", "command": "touch ran"}'
+    const plan = calls('submit_plan', { plan: 'Do it.', confidence: 'high' })
+    const bad: Answer = { reply: { parts: [{ type: 'bad_call', name: 'shell', text: twice }] } }
+    const answers = [plan, bad, calls('done', { summary: 'Done.' })]
+    server.answer(({ number }) => answers[number - 1] ?? plan)
+    const brain = watched(openSubject(api, server))
+    const { start, reach, git } = await open({ brain, isolation: 'none' })
+    await reach(await start('s1'), 'TESTING')
+    expect(resultsIn(brain.turns.at(-1))).toEqual([
+      expect.stringContaining('every key stands once'),
+    ])
+    const { folder } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? { folder: '' }
+    expect(existsSync(join(folder, 'ran'))).toBe(false)
   } finally {
     await server.close()
   }

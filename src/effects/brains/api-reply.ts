@@ -7,6 +7,7 @@ import type {
 } from '@ai-sdk/provider'
 import type { ApiProvider } from './api-model.ts'
 import type { BrainEvent, BrainFailure, ToolCall, Usage } from './brain.ts'
+import { hasRepeatedKey } from './repeated-key.ts'
 import type { ReplyShape, ShapePart } from './reply-shape.ts'
 import { readTokens } from './token-count.ts'
 
@@ -219,11 +220,14 @@ function isOfAnother(choices: unknown): boolean {
   return Array.isArray(choices) && choices.some((choice) => choice?.index > 0)
 }
 
-/** The input as JSON has it, or the text itself where it is none. */
+/**
+ * The input as JSON has it, or the text itself where it is none, or says something twice: nobody can
+ * tell which of the two is meant.
+ */
 function parseInput(text: string): unknown {
   try {
     const value = JSON.parse(text)
-    return isShallow(value, INPUT_DEPTH_MAX) ? value : text
+    return isShallow(value, INPUT_DEPTH_MAX) && !hasRepeatedKey(text) ? value : text
   } catch {
     return text
   }

@@ -16,6 +16,7 @@ export interface AnsweredCall extends ToolAnswer {
 
 const PROBLEMS_MAX = 5
 const PROBLEM_CHARS_MAX = 500
+const UNREADABLE = 'its input is no JSON object in which every key stands once'
 
 /** What a brain is told about a tool. */
 export function definitionOf({ name, description, schema, isStrict }: Tool): ToolDefinition {
@@ -88,6 +89,8 @@ async function answerCall(
 }
 
 async function callTool(tool: Tool, input: unknown, context: ToolContext): Promise<ToolAnswer> {
+  // What a brain could not read it hands on as it came.
+  if (typeof input === 'string') return refused(`${tool.name} was not run: ${UNREADABLE}`)
   const parsed = tool.schema.safeParse(input)
   if (!parsed.success) {
     const problems = parsed.error.issues.slice(0, PROBLEMS_MAX)
