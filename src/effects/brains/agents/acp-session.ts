@@ -21,8 +21,7 @@ import type { AgentStart } from './agent-place.ts'
 import { type AgentProcess, LINE_BYTES_MAX } from './agent-process.ts'
 import { offeredTools, TOOL_SERVER, writePrompt } from './agent-prompt.ts'
 import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
-import { namesItsTool, readCalledTool } from './called-tool.ts'
-import { choosePermission, isPermitted, type WantedStep } from './permission.ts'
+import { choosePermission, isPermitted, learnOf, type WantedStep } from './permission.ts'
 
 /** The protocol's code for an agent that wants its user to sign in first. */
 const AUTH_REQUIRED = -32_000
@@ -159,17 +158,9 @@ class AcpConversation implements Conversation {
 
   /** What is known of a step, from all that was said about it. */
   #remember(step: RequestPermissionRequest['toolCall']): WantedStep {
-    const known = this.#steps.get(step.toolCallId)
-    const paths = step.locations?.map(({ path }) => path) ?? []
-    const merged = {
-      kind: step.kind ?? known?.kind,
-      title: step.title ?? known?.title,
-      name: step.name ?? known?.name,
-      call: namesItsTool(step) ? readCalledTool(step) : known?.call,
-      paths: [...new Set([...(known?.paths ?? []), ...paths])],
-    }
-    this.#steps.set(step.toolCallId, merged)
-    return merged
+    const learnt = learnOf(this.#steps.get(step.toolCallId), step)
+    this.#steps.set(step.toolCallId, learnt)
+    return learnt
   }
 
   #permit({ toolCall, options }: RequestPermissionRequest): RequestPermissionResponse {

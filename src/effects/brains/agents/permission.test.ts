@@ -1,5 +1,6 @@
+import type { ToolCallUpdate } from '@agentclientprotocol/sdk'
 import { describe, expect, test } from 'vitest'
-import { choosePermission, isPermitted } from './permission.ts'
+import { choosePermission, isPermitted, learnOf } from './permission.ts'
 
 const tools = [{ name: 'done', description: '', input: {} }]
 const reader = { workspace: { folder: '/w', access: 'read' }, tools } as const
@@ -72,6 +73,27 @@ describe('who may write', () => {
     [['/w/a.ts', '/home/sandbox/.claude/settings.json'], false],
   ])('edits %j: %s', (paths, isAllowed) => {
     expect(isPermitted({ kind: 'edit', paths }, writer)).toBe(isAllowed)
+  })
+
+  test.each(['edit', 'delete', 'move'])('may not %s what is not named', (kind) => {
+    expect(isPermitted({ kind, paths: [] }, writer)).toBe(false)
+  })
+
+  test('may not move a file out, where only what is shown names the place', () => {
+    const toolCallId = '1'
+    const diff = { type: 'diff', path: '/etc/moved.txt', oldText: 'a', newText: 'b' } as const
+    const announced = learnOf(undefined, { toolCallId, kind: 'edit', content: [diff] })
+    const asked = learnOf(announced, { toolCallId, locations: [{ path: '/w/a.txt' }] })
+    expect(isPermitted(asked, writer)).toBe(false)
+  })
+
+  test('may not get a folder outside for a change, and may for a command', () => {
+    const toolCallId = '1'
+    const asked: ToolCallUpdate = { toolCallId, kind: 'other', locations: [{ path: '/etc' }] }
+    const change = learnOf(undefined, { toolCallId, kind: 'edit' })
+    const command = learnOf(undefined, { toolCallId, kind: 'execute' })
+    expect(isPermitted(learnOf(change, asked), writer)).toBe(false)
+    expect(isPermitted(learnOf(command, asked), writer)).toBe(true)
   })
 
   test('may run commands, which the sandbox holds', () => {

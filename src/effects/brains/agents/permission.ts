@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
+import type { ToolCallUpdate } from '@agentclientprotocol/sdk'
 import { isWithin } from '../../sandbox/workspace-path.ts'
 import type { ToolDefinition, TurnWorkspace } from '../brain.ts'
 import { TOOL_SERVER } from './agent-prompt.ts'
-import type { CalledTool } from './called-tool.ts'
+import { type CalledTool, namesItsTool, readCalledTool } from './called-tool.ts'
 
 /** What an agent wants to do, as far as it says. */
 export interface WantedStep {
@@ -12,7 +13,7 @@ export interface WantedStep {
   readonly name?: string | null | undefined
   /** The tool of an MCP server that it calls, where the agent names it in fields of its own. */
   readonly call?: CalledTool | undefined
-  /** The files that it is about. */
+  /** The files that it is about, as far as it names them. */
   readonly paths: readonly string[]
 }
 
@@ -27,9 +28,26 @@ const CHANGING: readonly string[] = ['edit', 'delete', 'move']
 const DOING: readonly string[] = [...CHANGING, 'execute']
 
 /**
+ * What is known of a step, with what is said about it now. One that was announced as a change stays
+ * one: opencode asks for a folder outside by another kind, and means the file that it is to write.
+ */
+export function learnOf(known: WantedStep | undefined, said: ToolCallUpdate): WantedStep {
+  const places = said.locations?.map(({ path }) => path) ?? []
+  // Where a file is moved to, Codex names in what it shows alone.
+  const shown = said.content?.flatMap((part) => (part.type === 'diff' ? [part.path] : [])) ?? []
+  return {
+    kind: isChange(known) ? known?.kind : (said.kind ?? known?.kind),
+    title: said.title ?? known?.title,
+    name: said.name ?? known?.name,
+    call: namesItsTool(said) ? readCalledTool(said) : known?.call,
+    paths: [...new Set([...(known?.paths ?? []), ...places, ...shown])],
+  }
+}
+
+/**
  * Whether an agent may do what it asks for. A state that only reads allows reading and our own
- * tools; one that writes allows everything, but changes to files only within the workspace. This is
- * what the agent is told. What holds it is its sandbox.
+ * tools; one that writes allows everything, but changes to files only where all are named and within
+ * the workspace. This is what the agent is told. What holds it is its sandbox.
  */
 export function isPermitted(step: WantedStep, { workspace, tools }: Asker): boolean {
   // Before its kind: Codex says of every call of a tool that it executes something.
@@ -38,8 +56,15 @@ export function isPermitted(step: WantedStep, { workspace, tools }: Asker): bool
   if (workspace.access === 'read') {
     return HARMLESS.includes(kind) || (!DOING.includes(kind) && isSpelledLikeOurs(step, tools))
   }
-  if (!CHANGING.includes(kind)) return true
-  return step.paths.every((path) => isWithin(workspace.folder, resolve(workspace.folder, path)))
+  if (!isChange(step)) return true
+  const { folder } = workspace
+  return (
+    step.paths.length > 0 && step.paths.every((path) => isWithin(folder, resolve(folder, path)))
+  )
+}
+
+function isChange(step: WantedStep | undefined): boolean {
+  return CHANGING.includes(step?.kind ?? 'other')
 }
 
 /** Whether a step is a call of one of our tools, by what no model can write. */
