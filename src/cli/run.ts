@@ -95,7 +95,8 @@ async function readSpecFile(file: string): Promise<string> {
     throw new UsageError(`${file}: ${why}. slipway init writes a spec.md to fill in.`)
   })
   if (text.trim() === '') throw new UsageError(`${file} is empty.`)
-  if (/[\0\uFFFD]/.test(text)) throw new UsageError(`${file} is not a text in UTF-8.`)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  if (/[\0-\x08\x0e-\x1f\uFFFD]/.test(text)) throw new UsageError(`${file} is not a text in UTF-8.`)
   if (text === SPEC_TEMPLATE) {
     throw new UsageError(`${file} is as slipway init wrote it. Say in it what is to be built.`)
   }

@@ -10,7 +10,7 @@ export const RESERVED_TYPES: ReadonlySet<string> = new Set([
 ])
 
 /** The most that one decision may bring into the journal; what is larger belongs into a blob. */
-export const DECISION_CHARS_MAX = 262_144
+export const DECISION_CHARS_MAX = 2_097_152
 
 /**
  * Throws unless a behaviour's answer can be stored as it is: JSON throughout, small, whole times,

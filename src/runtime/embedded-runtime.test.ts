@@ -224,11 +224,12 @@ describe('payloads from outside', () => {
     await stage.deliver('do', { effects: [{ kind: 'ask_human', input: null }] })
     const [question] = stage.disk.contents.effects.keys()
     const answer = (bytes: number) => stage.runtime.answer(question as EffectId, ofBytes(bytes))
-    const refusal = 'the payload has 65537 bytes, and at most 65536 fit a row: put it into a blob'
-    await expect(stage.deliver('note', ofBytes(65_537))).rejects.toThrow(refusal)
-    await expect(answer(65_537)).rejects.toThrow(refusal)
-    expect(await stage.deliver('note', ofBytes(65_536))).toBe('accepted')
-    expect(await answer(65_536)).toBe('accepted')
+    const refusal =
+      'the payload has 1048577 bytes, and at most 1048576 fit a row: put it into a blob'
+    await expect(stage.deliver('note', ofBytes(1_048_577))).rejects.toThrow(refusal)
+    await expect(answer(1_048_577)).rejects.toThrow(refusal)
+    expect(await stage.deliver('note', ofBytes(1_048_576))).toBe('accepted')
+    expect(await answer(1_048_576)).toBe('accepted')
   })
 })
 

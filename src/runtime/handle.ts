@@ -41,7 +41,7 @@ export const DEFAULT_LIMITS: Limits = {
   rowsPerTurnMax: 1_000,
   effectsRunningMax: 64,
   residentsMax: 512,
-  payloadBytesMax: 65_536,
+  payloadBytesMax: 1_048_576,
 }
 
 /** What one event did to its agent. Nothing of it has happened yet: it is all for one commit. */

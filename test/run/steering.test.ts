@@ -286,6 +286,25 @@ test('a spec that nobody has filled in is not built', async () => {
 })
 
 test(
+  'a spec is built up to its limit, in every script, and refused above it before anything begins',
+  async () => {
+    const words = '文字\n'.repeat(200_000)
+    const ofLength = (chars: number) =>
+      SPEC.replace('in shell.', `in shell.\n${words.slice(0, chars - SPEC.length - 1)}`)
+    await user.play([HELLO, writes('hello'), ...PLAIN], { tests: TESTS })
+    for (const unfit of [ofLength(200_001), `${SPEC}\u0007`]) {
+      user.write('../spec.md', unfit)
+      expect((await user.slipway('run', '../spec.md')).code).toBe(2)
+    }
+    expect(existsSync(join(user.state, 'journal.db'))).toBe(false)
+    user.write('../spec.md', ofLength(200_000))
+    const { code, stderr } = await user.slipway('run', '../spec.md')
+    expect([code, stderr.slice(-2_000)]).toEqual([0, expect.anything()])
+  },
+  QUIET_MS,
+)
+
+test(
   'two runs that are started at once share one engine',
   async () => {
     await user.play([HELLO, writes('hello'), ...PLAIN], { tests: TESTS })
