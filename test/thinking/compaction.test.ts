@@ -1,7 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Brain } from '../../src/effects/brains/brain.ts'
-import { DONE, open, PLAN, shell, watched } from './stage.ts'
-import { MIND, scripted } from './world.ts'
+import { DONE, open, PLAN, resultsIn, shell, watched } from './stage.ts'
+import { MIND, RUN, scripted } from './world.ts'
 
 describe('a conversation that is too long', () => {
   const long = shell('seq 1 4000')
@@ -27,6 +29,57 @@ describe('a conversation that is too long', () => {
     for (const kept of ['The story s1.', 'Do it.', 'mend a.txt', 'counted to 4000']) {
       expect(text).toContain(kept)
     }
+  })
+
+  test('is summed up whole where it fits, and keeps what fails now word for word', async () => {
+    const brain = watched(
+      scripted(
+        PLAN,
+        { when: { contains: 'getting too long' }, do: [{ text: 'ok' }] },
+        {
+          when: { turn: 1 },
+          do: [{ text: 'I decided to keep tokens in a map.' }, todos, { call: 'run_tests' }],
+        },
+        { when: { turn: { from: 2, to: 7 } }, do: [shell('seq 10000 11000; date +%N')] },
+        DONE,
+      ),
+    )
+    const { start, reach, git } = await open({ brain })
+    await git.workspaces.prepare({ run: RUN, story: 's1' }, git.base)
+    const { folder = '' } = (await git.workspaces.find({ run: RUN, story: 's1' })) ?? {}
+    const failing = 'FAIL auth > rejects an expired token'
+    await writeFile(join(folder, 'test.sh'), `seq 1 60\necho "${failing}"\nseq 1 60\nexit 1\n`)
+    const mind = { ...MIND, contextTokens: 24_000 }
+    const { data } = await reach(await start('s1', { mind }), 'TESTING', 'BUDGET_REVIEW')
+    expect(data.outcome).toMatchObject({ kind: 'ended' })
+    const at = brain.turns.findIndex(({ isToolless }) => isToolless)
+    const [before, asked, after] = brain.turns.slice(at - 1, at + 2)
+    // A provider's cache has served all of it before.
+    expect(asked?.messages.slice(0, before?.messages.length)).toEqual(before?.messages)
+    expect(JSON.stringify(asked?.messages)).toContain('tokens in a map')
+    const text = JSON.stringify(after?.messages)
+    expect(text.length).toBeLessThan(JSON.stringify(asked?.messages).length / 2)
+    for (const kept of ['The story s1.', 'Do it.', 'mend a.txt', failing]) {
+      expect(text).toContain(kept)
+    }
+  })
+
+  test('is cut to what the provider takes, where it takes less than was counted', async () => {
+    const brain = watched(
+      scripted(
+        PLAN,
+        { when: { contains: 'getting too long' }, do: [{ text: 'ok' }] },
+        { when: { turn: { from: 1, to: 4 } }, do: [shell('seq 10000 12000; date +%N')] },
+        DONE,
+      ),
+    )
+    const charsMax = 40_000
+    const { start, reach } = await open({ brain: holding(brain, charsMax) })
+    const { data } = await reach(await start('s1'), 'TESTING', 'BUDGET_REVIEW')
+    expect(data.outcome).toMatchObject({ kind: 'ended' })
+    const [summary] = brain.turns.filter(({ isToolless }) => isToolless)
+    const results = resultsIn(summary)
+    expect(results.map((text) => text.length > 10_000)).toEqual([false, false, true])
   })
 
   test('is summed up before it reaches the window', async () => {
@@ -69,6 +122,20 @@ describe('a conversation that is too long', () => {
     expect(data.outcome).toEqual({ kind: 'spent', what: 'context' })
   })
 })
+
+/** Says of every request that is longer that it does not fit. */
+function holding(brain: Brain, charsMax: number): Brain {
+  return {
+    name: brain.name,
+    async *think(asked, signal) {
+      if (JSON.stringify([asked.system, asked.tools, asked.messages]).length > charsMax) {
+        yield { type: 'failed', failure: { kind: 'context_overflow', message: 'too long' } }
+        return
+      }
+      yield* brain.think(asked, signal)
+    },
+  }
+}
 
 /** Says once, in that turn of coding, that the conversation does not fit. */
 function overflowing(brain: Brain, turn: number): Brain {

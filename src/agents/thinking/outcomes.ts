@@ -59,6 +59,8 @@ export type ThinkInput = {
   readonly setback?: Setback & { readonly count: number }
   /** `summary` puts the conversation into fewer words, and begins it anew with them. */
   readonly purpose: 'turn' | 'summary'
+  /** How long the request may be; absent where nothing of the conversation is to be cut. */
+  readonly bytesMax?: number
 }
 
 /** Something said to a model by the loop itself; its words are a prompt of that name. */

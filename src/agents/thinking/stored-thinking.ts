@@ -30,6 +30,8 @@ export type Thinking = {
   readonly tokens: number
   /** Summaries since the last turn that succeeded. */
   readonly summaries: number
+  /** How long a request was that the provider did not take, since then. */
+  readonly refusedBytes: number | null
   /** Tries of the turn under way that came to nothing after they had cost something. */
   readonly setback: (Setback & { readonly count: number }) | null
 }

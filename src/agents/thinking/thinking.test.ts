@@ -127,6 +127,22 @@ describe('a bound', () => {
     })
   })
 
+  test('of the window has a summary asked for with half of what the provider did not take', () => {
+    const thinker = new Thinker()
+    const long = { tail: BLOB, travelling: [], parts: 9, bytes: 150_000 }
+    thinker.think({ transcript: long, contextTokens: 45_000, calls: [] })
+    const failure = { kind: 'context_overflow', message: 'too long' }
+    const asked = () => {
+      thinker.grant()
+      const { bytesMax } = thinker.input()
+      thinker.finish('think', { ...THOUGHT, transcript: long, failure, finish: 'failed' })
+      return bytesMax
+    }
+    // 95% of the window, of which 45,000 tokens were counted for 150,000 bytes.
+    expect([asked(), asked(), asked()]).toEqual([155_166, 75_000, 37_500])
+    expect(thinker.last).toMatchObject({ kind: 'spent', what: 'context' })
+  })
+
   test('of the window is reached when nothing can be left out', () => {
     const thinker = new Thinker()
     const failure = { kind: 'context_overflow', message: 'too long' }

@@ -22,6 +22,7 @@ import type {
   UseToolsInput,
 } from './outcomes.ts'
 import { remember, repetitiveAmong } from './repetition.ts'
+import { isNearWindow, overflown, requestBytesMax } from './room.ts'
 import type { Thinking } from './stored-thinking.ts'
 import { nextBatch } from './tool-batch.ts'
 import { mostOfTurn, spentOn, spentOnAbandoned } from './turn-cost.ts'
@@ -43,9 +44,6 @@ const BYTES_PER_TOKEN = 3
 
 /** What the system prompt, the tools and the repository's instructions may have, before they are known. */
 const OPENING_TOKENS = 12_000
-
-/** How full the window may be before the conversation is put into fewer words. */
-const WINDOW_SHARE_MAX = 0.8
 
 const SUMMARIES_MAX = 2
 
@@ -80,6 +78,7 @@ export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mi
     known: {},
     tokens: OPENING_TOKENS + Math.ceil(chars / BYTES_PER_TOKEN),
     summaries: 0,
+    refusedBytes: null,
     setback: null,
   }
   return grounded(askLedger({ ...agent, assignment, mind }, thinking, []), { assignment, mind })
@@ -165,6 +164,7 @@ function think(thinker: Thinker, before: Thinking, leave: Leave): ThinkingStep {
     isLast,
     ...(before.setback && { setback: before.setback }),
     purpose,
+    ...(purpose === 'summary' && { bytesMax: requestBytesMax(mind, before) }),
   } satisfies ThinkInput
   const thinking = { ...before, isLast, reserved, awaits: effectIdOf(thinker, 0) }
   return going(thinking, { effects: [{ kind: 'think', input: input as unknown as Json }] })
@@ -207,6 +207,7 @@ function takeReply(
     reply: transcript && { sha256: transcript.tail.sha256, bytes: transcript.tail.bytes },
     tokens: contextTokens,
     summaries: 0,
+    refusedBytes: null,
     setback: null,
   }
   if (calls.length > 0) return useTools(thinker, thinking, send)
@@ -235,7 +236,8 @@ function takeFailure(
   if (kind === 'context_overflow') {
     const canShrink = partsOf(before) > 1 && before.summaries < SUMMARIES_MAX
     if (!canShrink) return spent(before, 'context', send)
-    return askLedger(thinker, { ...before, purpose: 'summary', setback: null }, send)
+    const thinking = overflown(thinker.mind, before)
+    return askLedger(thinker, { ...thinking, purpose: 'summary', setback: null }, send)
   }
   if (kind !== 'invalid_output') return failed(before, kind, message, send)
   const notes = [...before.notes, { name: 'unusable' as const, text: message }].slice(-NOTES_MAX)
@@ -252,7 +254,11 @@ function takeSummary(
   const bytes = transcript?.bytes ?? 0
   const isShorter = bytes < (before.transcript?.bytes ?? 0)
   const isAgain = failure !== null && before.summaries < SUMMARIES_MAX
-  if (isAgain) return askLedger(thinker, { ...before, summaries: before.summaries + 1 }, send)
+  if (isAgain) {
+    const isOverflow = failure.kind === 'context_overflow'
+    const thinking = isOverflow ? overflown(thinker.mind, before) : before
+    return askLedger(thinker, { ...thinking, summaries: before.summaries + 1 }, send)
+  }
   if (failure !== null || !isShorter) return spent(before, 'context', send)
   const thinking: Thinking = {
     ...before,
@@ -262,7 +268,7 @@ function takeSummary(
     setback: null,
     summaries: before.summaries + 1,
   }
-  const isStillLong = isNearWindow(thinker, thinking)
+  const isStillLong = isNearWindow(thinker.mind, thinking)
   return isStillLong ? spent(thinking, 'context', send) : askLedger(thinker, thinking, send)
 }
 
@@ -312,12 +318,8 @@ function nextTurn(thinker: Thinker, before: Thinking, send: readonly Message[]):
 
 /** Where the window is nearly full, the conversation is put into fewer words before the turn. */
 function askForTurn(thinker: Thinker, thinking: Thinking, send: readonly Message[]): ThinkingStep {
-  const isLong = isNearWindow(thinker, thinking) && partsOf(thinking) > 1
+  const isLong = isNearWindow(thinker.mind, thinking) && partsOf(thinking) > 1
   return askLedger(thinker, { ...thinking, purpose: isLong ? 'summary' : 'turn' }, send)
-}
-
-function isNearWindow({ mind }: Thinker, { tokens }: Thinking): boolean {
-  return tokens > WINDOW_SHARE_MAX * (mind.contextTokens - mind.outputTokensMax)
 }
 
 /** Nothing is asked of a model before the most that it can cost is set aside. */

@@ -1,17 +1,16 @@
-import type { Message, ToolCall } from '../brains/brain.ts'
+import type { Message } from '../brains/brain.ts'
 import { TODO_TOOL_NAME, todosIn } from '../tools/todo-tool.ts'
+import { FAILURE_CHARS_MAX, fitted, shortened } from './fitting.ts'
+import { sectionIn, withSections } from './kept-sections.ts'
+import { type OpenFailure, openFailures } from './open-failures.ts'
 import type { Conversation } from './transcript.ts'
-
-/** What an old result is cut to before a conversation is summed up: it must fit for that. */
-const OLD_RESULT_CHARS_MAX = 400
-const OLD_INPUT_CHARS_MAX = 400
 
 /** The last exchange is taken over as it is, unless it is longer than this, or most of it all. */
 const LAST_CHARS_MAX = 40_000
 const LAST_SHARE_MAX = 0.25
 
-/** What the list of what is to be done stands under, also for the next summary. */
-const LIST = 'Your list of what is to be done:'
+/** What fails now is taken over up to so much of all that there was: a window may be small. */
+const FAILURE_SHARE_MAX = 0.1
 
 /** The words around a summary. */
 export interface CompactionWords {
@@ -19,19 +18,18 @@ export interface CompactionWords {
   summary(text: string): string
 }
 
-/**
- * The conversation with which a summary is asked for. Long results and inputs are cut, since a
- * conversation that has outgrown the window could not be sent to be summed up.
- */
-export function toBeSummed({ messages }: Conversation, { request }: CompactionWords): Message[] {
-  const [first, ...rest] = messages
-  const asked: Message = { role: 'user', text: request }
-  return [...(first === undefined ? [] : [first]), ...rest.map(cut), asked]
+/** The conversation with which a summary is asked for, cut as far as it has to be to fit. */
+export function toBeSummed(
+  conversation: Conversation,
+  { request }: CompactionWords,
+  bytesMax: number,
+): Message[] {
+  return fitted(conversation, [{ role: 'user', text: request }], bytesMax)
 }
 
 /**
  * What a conversation goes on with: its first message, which holds the story and the plan; the
- * summary, with decisions and open failures; the list of what is to be done, word for word; and
+ * summary, with decisions; what fails now and the list of what is to be done, word for word; and
  * the last exchange.
  */
 export function summedUp(
@@ -41,34 +39,26 @@ export function summedUp(
 ): readonly Message[] {
   const [first] = messages
   const todos = lastTodos(messages)
-  const list = todos === undefined ? '' : `\n\n${LIST}\n${todos}`
-  const told: Message = { role: 'user', text: `${words.summary(summary)}${list}` }
-  return [...(first === undefined ? [] : [first]), told, ...lastExchange(messages)]
+  const exchange = lastExchange(messages)
+  const text = withSections(words.summary(summary), {
+    ...failuresBeside(exchange, messages),
+    ...(todos !== undefined && { todos }),
+  })
+  return [...(first === undefined ? [] : [first]), { role: 'user', text }, ...exchange]
 }
 
-function cut(message: Message): Message {
-  if (message.role === 'user') return message
-  if (message.role === 'tool') {
-    const results = message.results.map((result) => ({
-      ...result,
-      text: shortened(result.text, OLD_RESULT_CHARS_MAX),
-    }))
-    return { ...message, results }
+/** What fails now, unless the last exchange shows it. */
+function failuresBeside(exchange: readonly Message[], messages: readonly Message[]) {
+  const charsMax = Math.min(FAILURE_CHARS_MAX, JSON.stringify(messages).length * FAILURE_SHARE_MAX)
+  const shown = exchange.flatMap((message) => (message.role === 'tool' ? message.results : []))
+  const kept = ({ text, result }: OpenFailure) =>
+    result !== undefined && shown.includes(result) ? undefined : shortened(text, charsMax)
+  const { tests, command } = openFailures(messages)
+  const [ofTests, ofCommand] = [tests && kept(tests), command && kept(command)]
+  return {
+    ...(ofTests !== undefined && { tests: ofTests }),
+    ...(ofCommand !== undefined && { command: ofCommand }),
   }
-  const { opaque: _, ...rest } = message
-  return { ...rest, toolCalls: rest.toolCalls.map(cutCall) }
-}
-
-function cutCall(call: ToolCall): ToolCall {
-  const text = JSON.stringify(call.input) ?? ''
-  if (text.length <= OLD_INPUT_CHARS_MAX) return call
-  return { ...call, input: { shortened: shortened(text, OLD_INPUT_CHARS_MAX) } }
-}
-
-function shortened(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text
-  const half = charsMax / 2
-  return `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`
 }
 
 function lastTodos(messages: readonly Message[]): string | undefined {
@@ -79,11 +69,10 @@ function lastTodos(messages: readonly Message[]): string | undefined {
     .filter(({ name }) => name === TODO_TOOL_NAME)
     .map(({ input }) => todosIn(input))
   const told = messages.flatMap((message) =>
-    message.role === 'user' && message.text.includes(LIST)
-      ? [message.text.slice(message.text.lastIndexOf(LIST) + LIST.length).trim()]
-      : [],
+    message.role === 'user' ? [sectionIn(message.text, 'todos')] : [],
   )
-  return lists.findLast((list) => list !== undefined) ?? told.at(-1)
+  const isList = (list: string | undefined) => list !== undefined
+  return lists.findLast(isList) ?? told.findLast(isList)
 }
 
 /** The last reply with its results; nothing when it is long or not answered. */

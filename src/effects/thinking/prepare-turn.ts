@@ -64,7 +64,7 @@ export async function prepareTurn(
     number,
     system: conversation.system,
     messages: isSummary
-      ? toBeSummed(conversation, parts.compaction)
+      ? toBeSummed(conversation, parts.compaction, request.bytesMax ?? Infinity)
       : [...conversation.messages, ...told],
     tools: conversation.tools,
     endsWith: isSummary ? [] : toolbox.endsWith,

@@ -1,0 +1,30 @@
+import type { Mind } from './assignment.ts'
+import type { Thinking } from './stored-thinking.ts'
+
+/** How full the window may be before the conversation is put into fewer words. */
+const WINDOW_SHARE_MAX = 0.8
+
+/** How full it may be with the request for that: what fills it is counted only about. */
+const REQUEST_SHARE_MAX = 0.95
+
+export function isNearWindow(mind: Mind, { tokens }: Thinking): boolean {
+  return tokens > WINDOW_SHARE_MAX * roomOf(mind)
+}
+
+/** How long a request may be that is cut to fit: by what was counted, and by what was not taken. */
+export function requestBytesMax(mind: Mind, thinking: Thinking): number {
+  const { transcript, tokens, refusedBytes } = thinking
+  const fitting =
+    ((transcript?.bytes ?? 0) * REQUEST_SHARE_MAX * roomOf(mind)) / Math.max(1, tokens)
+  return Math.floor(Math.min(fitting, (refusedBytes ?? Infinity) / 2))
+}
+
+/** After a request that was too long for the provider, whatever was counted before. */
+export function overflown(mind: Mind, thinking: Thinking): Thinking {
+  const bytes = thinking.transcript?.bytes ?? 0
+  return { ...thinking, refusedBytes: Math.min(bytes, requestBytesMax(mind, thinking)) }
+}
+
+function roomOf({ contextTokens, outputTokensMax }: Mind): number {
+  return contextTokens - outputTokensMax
+}
