@@ -35,6 +35,7 @@ function keep(given: Partial<LedgerLimits>) {
     return send.map((message) => message.type)
   }
   return {
+    tell,
     reserve: (agent: string, story: string | null, amount: number, atMs = 0) =>
       tell(RESERVE_SPENDING, { agent, story, amounts: tokens(amount) }, atMs),
     settle: (agent: string, amount: number) =>
@@ -52,6 +53,15 @@ test('a call is granted at the limit and refused over it', () => {
   settle('a', 40)
   expect(reserve('a', 's1', 60)).toEqual([SPENDING_GRANTED])
   expect(reserve('a', 's1', 61)).toEqual([SPENDING_REFUSED])
+})
+
+test('a call that can make do with less as the last is told so before it is refused', () => {
+  const { tell, reserve, data } = keep({ run: { tokensMax: 100 } })
+  const asked = { agent: 'a', story: 's1', amounts: tokens(80), last: tokens(20) }
+  reserve('b', 's1', 50)
+  expect(tell(RESERVE_SPENDING, asked)).toEqual([SPENDING_GRANTED])
+  expect(data()['open:a']).toMatchObject({ amounts: tokens(50) })
+  expect(tell(RESERVE_SPENDING, { ...asked, agent: 'c' })).toEqual([SPENDING_REFUSED])
 })
 
 test('a call whose end nobody told counts in full when its agent asks again', () => {

@@ -6,6 +6,7 @@ import {
   type Reservation,
   type Reserving,
   reserve,
+  reserveLast,
   reserveUpTo,
   settle,
 } from '../ledger/ledger.ts'
@@ -32,6 +33,10 @@ interface ReserveSpending {
   readonly amounts: Amounts
   /** What it can make do with, where that is less. */
   readonly least?: Amounts
+  /** What the call after it needs, where that is not the same. */
+  readonly next?: Amounts
+  /** What it can make do with if it is the last, before it is refused. */
+  readonly last?: Amounts
 }
 
 /** Says what a call did cost. */
@@ -90,18 +95,24 @@ function openBooks({ state }: AgentView, { payload }: AgentEvent): Decision {
 
 function takeReservation(agent: AgentView, event: AgentEvent): Decision {
   const limits = (agent.data.limits as unknown as LedgerLimits | undefined) ?? UNLIMITED
-  const { agent: owner, call, story, amounts, least } = read<ReserveSpending>(event)
+  const { agent: owner, call, story, ...wanted } = read<ReserveSpending>(event)
   const found = booksFor(agent, owner, story, event)
   // A call whose end nobody told, because its agent was restarted: it may have cost all of it.
   const lost = found.reservations[owner]
   const before = lost === undefined ? found : settle(found, owner, lost.amounts, event.atMs)
+  const { amounts, least, next, last } = wanted
   const reservation = { story, amounts, atMs: event.atMs }
-  const asked =
+  const whole =
     least === undefined
-      ? reserve(before, limits, owner, reservation)
+      ? reserve(before, limits, owner, reservation, next)
       : reserveUpTo(before, limits, owner, reservation, least)
+  const short =
+    whole.ok || last === undefined
+      ? undefined
+      : reserveLast(before, limits, owner, reservation, last)
+  const asked = short?.ok ? short : whole
   const answer: Message = asked.ok
-    ? { to: owner, type: SPENDING_GRANTED, payload: leaveFor(call, asked) }
+    ? { to: owner, type: SPENDING_GRANTED, payload: leaveFor(call, asked, asked === short) }
     : { to: owner, type: SPENDING_REFUSED, payload: asJson({ call, exhausted: asked.exhausted }) }
   const after = asked.ok ? asked.ledger : before
   const decision = { set: changes(found, after, owner), send: [answer] }
@@ -109,8 +120,13 @@ function takeReservation(agent: AgentView, event: AgentEvent): Decision {
   return isRunSpent ? { ...decision, move: { event: 'budget_exhausted', to: 'SPENT' } } : decision
 }
 
-function leaveFor(call: string, { isLast, untilMs, amounts }: Reserving & { ok: true }): Json {
-  return asJson({ call, isLast, amounts, ...(untilMs !== undefined && { untilMs }) })
+function leaveFor(
+  call: string,
+  { isLast, untilMs, amounts }: Reserving & { ok: true },
+  isShort: boolean,
+): Json {
+  const end = untilMs !== undefined && { untilMs }
+  return asJson({ call, isLast, amounts, ...(isShort && { isShort }), ...end })
 }
 
 /** Calls of the story that are still under way count as if they had cost all of it. */

@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Amounts, NO_AMOUNTS } from './amounts.ts'
-import { accountOf, type LedgerLimits, openLedger, reserve, reserveUpTo, settle } from './ledger.ts'
+import {
+  accountOf,
+  type LedgerLimits,
+  openLedger,
+  reserve,
+  reserveLast,
+  reserveUpTo,
+  settle,
+} from './ledger.ts'
 
 const amounts = (given: Partial<Amounts>): Amounts => ({ ...NO_AMOUNTS, ...given })
 const limits = (given: Partial<LedgerLimits>): LedgerLimits => ({
@@ -154,6 +162,45 @@ describe('a reservation of up to so much', () => {
   test('of less than the least is refused', () => {
     expect(upTo(9)).toMatchObject({ ok: false, exhausted: { what: 'tokens', wanted: 10 } })
   })
+})
+
+describe('a reservation for the last call', () => {
+  const least = amounts({ iterations: 1, inputTokens: 100, outputTokens: 50 })
+  const whole = { iterations: 1, inputTokens: 900, outputTokens: 50 }
+  const lastOf = (tokensMax: number, given = whole) =>
+    reserveLast(openLedger(0), limits({ run: { tokensMax } }), 'a', call(given), least)
+
+  test.each([
+    [949, 500],
+    [550, 500],
+    [549, 300],
+    [250, 200],
+    [152, 102],
+    [150, 100],
+  ])('of %d tokens left has %d of input, and all of the output', (left, inputTokens) => {
+    expect(lastOf(left)).toMatchObject({
+      ok: true,
+      isLast: true,
+      amounts: { iterations: 1, inputTokens, outputTokens: 50 },
+    })
+  })
+
+  test('of less than the least is refused', () => {
+    expect(lastOf(149)).toMatchObject({ ok: false, exhausted: { what: 'tokens' } })
+  })
+
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d is refused', (inputTokens) => {
+    expect(lastOf(1_000, { ...whole, inputTokens })).toMatchObject({ ok: false })
+  })
+})
+
+test('a call that is followed by a smaller one is the last only where that has no room', () => {
+  const bounds = limits({ run: { tokensMax: 150 } })
+  const asked = (next?: Amounts) =>
+    reserve(openLedger(0), bounds, 'a', call({ inputTokens: 100 }), next)
+  expect(asked()).toMatchObject({ ok: true, isLast: true })
+  expect(asked(amounts({ inputTokens: 50 }))).toMatchObject({ ok: true, isLast: false })
+  expect(asked(amounts({ inputTokens: 51 }))).toMatchObject({ ok: true, isLast: true })
 })
 
 describe('the end of its time', () => {

@@ -54,7 +54,7 @@ export type Reserving =
       readonly ledger: Ledger
       /** What was set aside. */
       readonly amounts: Amounts
-      /** Whether another call like it would go over a limit. */
+      /** Whether the next call would go over a limit. */
       readonly isLast: boolean
       /** When no more time is left, where that is limited. */
       readonly untilMs?: number
@@ -93,22 +93,51 @@ export function reserveUpTo(
   return fitting ?? reserve(ledger, limits, id, { ...reservation, amounts: least })
 }
 
+/**
+ * Sets aside as much as there is room for of a call that a limit refuses, and never less than
+ * `least`: for the last call, which is cut to what it got.
+ */
+export function reserveLast(
+  ledger: Ledger,
+  limits: LedgerLimits,
+  id: string,
+  reservation: Reservation,
+  least: Amounts,
+): Reserving {
+  if (!areSound(reservation.amounts) || !areSound(least)) return { ok: false, exhausted: UNSOUND }
+  let more = subtractAmounts(reservation.amounts, least)
+  for (; tokensOf(more) > 1; more = halve(more)) {
+    const amounts = addAmounts(least, more)
+    const asked = reserve(ledger, limits, id, { ...reservation, amounts })
+    if (asked.ok) return { ...asked, isLast: true }
+  }
+  const asked = reserve(ledger, limits, id, { ...reservation, amounts: least })
+  return asked.ok ? { ...asked, isLast: true } : asked
+}
+
 /** Amounts from the most to the least, each half of the one before. */
 function* halves(most: Amounts, least: Amounts): Generator<Amounts> {
-  const tokens = ({ inputTokens, outputTokens }: Amounts) => inputTokens + outputTokens
-  for (let amounts = most; tokens(amounts) > tokens(least); amounts = halve(amounts)) yield amounts
+  for (let amounts = most; tokensOf(amounts) > tokensOf(least); amounts = halve(amounts)) {
+    yield amounts
+  }
   yield least
+}
+
+function tokensOf({ inputTokens, outputTokens }: Amounts): number {
+  return inputTokens + outputTokens
 }
 
 /**
  * Sets aside the most that a call can cost, before it is made. The same id again changes nothing,
- * so that a repeated call is paid for once.
+ * so that a repeated call is paid for once. The call after it is taken to be like it, unless `next`
+ * says what that needs.
  */
 export function reserve(
   ledger: Ledger,
   limits: LedgerLimits,
   id: string,
   reservation: Reservation,
+  next: Amounts = reservation.amounts,
 ): Reserving {
   const { story, amounts, atMs } = reservation
   if (!areSound(amounts)) return { ok: false, exhausted: UNSOUND }
@@ -116,7 +145,7 @@ export function reserve(
     ok: true as const,
     ledger: after,
     amounts,
-    isLast: exhaustedBy(after, limits, reservation) !== undefined,
+    isLast: exhaustedBy(after, limits, { ...reservation, amounts: next }) !== undefined,
     ...deadlineOf(after, limits, story, atMs),
   })
   if (Object.hasOwn(ledger.reservations, id)) return granted(ledger)

@@ -6,8 +6,10 @@ import type { AgentEvent } from '../role.ts'
 /** What the ledger says to a call. */
 export interface Leave {
   readonly call: string
-  /** Whether another call like it would go over a limit. */
+  /** Whether the next call would go over a limit. */
   readonly isLast?: boolean
+  /** Whether it got less than it needs, since it is the last. */
+  readonly isShort?: boolean
   /** What was set aside, which may be less than was asked for. */
   readonly amounts?: Amounts
   /** When no more time is left, where that is limited. */

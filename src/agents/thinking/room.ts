@@ -1,6 +1,13 @@
 import type { Mind } from './assignment.ts'
 import type { Thinking } from './stored-thinking.ts'
 
+export const BYTES_PER_TOKEN = 3
+/** A character of JSON is at most about half a token; counted so before a provider has counted. */
+export const BYTES_PER_TOKEN_MIN = 2
+
+/** What the system prompt, the tools and the repository's instructions may have, before they are known. */
+export const OPENING_TOKENS = 12_000
+
 /** How full the window may be before the conversation is put into fewer words. */
 const WINDOW_SHARE_MAX = 0.8
 

@@ -32,6 +32,8 @@ export type Thinking = {
   readonly summaries: number
   /** How long a request was that the provider did not take, since then. */
   readonly refusedBytes: number | null
+  /** The one turn that had to make do with less than it needs, and with how much it can. */
+  readonly short: { readonly turn: number; readonly tokensMin: number } | null
   /** Tries of the turn under way that came to nothing after they had cost something. */
   readonly setback: (Setback & { readonly count: number }) | null
 }

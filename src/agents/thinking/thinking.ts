@@ -13,19 +13,13 @@ import {
 import type { BlobRef, Json, JsonObject } from '../values.ts'
 import type { Assignment, Mind } from './assignment.ts'
 import { type Leave, leaveOf } from './leave.ts'
-import type {
-  Setback,
-  ThinkInput,
-  Thought,
-  ToolsUsed,
-  Transcript,
-  UseToolsInput,
-} from './outcomes.ts'
+import type { Setback, Thought, ToolsUsed, Transcript, UseToolsInput } from './outcomes.ts'
 import { remember, repetitiveAmong } from './repetition.ts'
-import { isNearWindow, overflown, requestBytesMax } from './room.ts'
+import { BYTES_PER_TOKEN, isNearWindow, OPENING_TOKENS, overflown } from './room.ts'
 import type { Thinking } from './stored-thinking.ts'
 import { nextBatch } from './tool-batch.ts'
-import { mostOfTurn, spentOn, spentOnAbandoned } from './turn-cost.ts'
+import { spentOn, spentOnAbandoned } from './turn-cost.ts'
+import { turnWith, wantedFor, withSize } from './turn-request.ts'
 
 /** How thinking stands after an event. What `decision` holds has to be part of the role's own. */
 export type ThinkingStep = { readonly thinking: Thinking; readonly decision: Decision } & (
@@ -37,13 +31,6 @@ export type ThinkingStep = { readonly thinking: Thinking; readonly decision: Dec
   /** Nothing but a row of the table helps: the model declined, or an effect failed for good. */
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
 )
-
-/** A character of JSON is at most about half a token; counted so before a provider has counted. */
-const BYTES_PER_TOKEN_MIN = 2
-const BYTES_PER_TOKEN = 3
-
-/** What the system prompt, the tools and the repository's instructions may have, before they are known. */
-const OPENING_TOKENS = 12_000
 
 const SUMMARIES_MAX = 2
 
@@ -79,6 +66,7 @@ export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mi
     tokens: OPENING_TOKENS + Math.ceil(chars / BYTES_PER_TOKEN),
     summaries: 0,
     refusedBytes: null,
+    short: null,
     setback: null,
   }
   return grounded(askLedger({ ...agent, assignment, mind }, thinking, []), { assignment, mind })
@@ -91,7 +79,7 @@ export function resumeThinking(agent: AgentView, message: string, turnsMax: numb
   const notes = [...before.notes, { name: 'message' as const, text: message }]
   // A character may be three bytes.
   const tokens = before.tokens + Math.ceil((message.length * 3) / BYTES_PER_TOKEN)
-  const anew = { turn: 1, calls: [], known: {}, setback: null }
+  const anew = { turn: 1, calls: [], known: {}, short: null, setback: null }
   const thinking: Thinking = { ...before, ...anew, notes, tokens }
   const step = askForTurn({ ...agent, ...ground, assignment }, thinking, [])
   return grounded(step, { ...ground, assignment })
@@ -140,34 +128,9 @@ function thinkingOf({ data }: AgentView): { thinking: Thinking; ground: Thinking
 }
 
 function think(thinker: Thinker, before: Thinking, leave: Leave): ThinkingStep {
-  const { turn, transcript, notes, purpose } = before
-  const { assignment, mind } = thinker
-  const { task, withheld, state, story, workspace, variables, turnsMax } = assignment
-  const { isToldOfRefusal } = assignment
-  const isLast = purpose === 'turn' && (turn >= turnsMax || leave.isLast === true)
-  const reserved = leave.amounts ?? before.reserved ?? NO_AMOUNTS
-  const input = {
-    brain: mind.brain,
-    task,
-    withheld,
-    state,
-    story,
-    workspace,
-    ...(isToldOfRefusal && { isToldOfRefusal }),
-    variables,
-    transcript,
-    notes: isLast && turnsMax > 1 ? [...notes, { name: 'last_turn' as const }] : notes,
-    turn,
-    outputTokensMax: mind.outputTokensMax,
-    tokensReserved: { input: reserved.inputTokens, output: reserved.outputTokens },
-    ...(leave.untilMs !== undefined && { untilMs: leave.untilMs }),
-    isLast,
-    ...(before.setback && { setback: before.setback }),
-    purpose,
-    ...(purpose === 'summary' && { bytesMax: requestBytesMax(mind, before) }),
-  } satisfies ThinkInput
-  const thinking = { ...before, isLast, reserved, awaits: effectIdOf(thinker, 0) }
-  return going(thinking, { effects: [{ kind: 'think', input: input as unknown as Json }] })
+  const { thinking, input } = turnWith(thinker, before, leave)
+  const effect = { kind: 'think' as const, input: input as unknown as Json }
+  return going({ ...thinking, awaits: effectIdOf(thinker, 0) }, { effects: [effect] })
 }
 
 function takeThought(thinker: Thinker, before: Thinking, { result }: FinishedEffect): ThinkingStep {
@@ -179,7 +142,7 @@ function takeThought(thinker: Thinker, before: Thinking, { result }: FinishedEff
   const thought = result.value as unknown as Thought
   // Nothing was asked of anybody.
   if (thought.failure?.kind === 'unasked') {
-    const thinking = { ...before, tokens: Math.max(before.tokens, thought.contextTokens) }
+    const thinking = withSize(before, thought.contextTokens)
     return askLedger(thinker, thinking, [settling(thinker, NO_AMOUNTS)])
   }
   const send = [settling(thinker, spentOn(thought, before.reserved))]
@@ -205,7 +168,8 @@ function takeReply(
     notes: [],
     calls,
     reply: transcript && { sha256: transcript.tail.sha256, bytes: transcript.tail.bytes },
-    tokens: contextTokens,
+    // The last turn may have been asked for with less than all.
+    tokens: before.isLast ? Math.max(before.tokens, contextTokens) : contextTokens,
     summaries: 0,
     refusedBytes: null,
     setback: null,
@@ -325,13 +289,10 @@ function askForTurn(thinker: Thinker, thinking: Thinking, send: readonly Message
 /** Nothing is asked of a model before the most that it can cost is set aside. */
 function askLedger(thinker: Thinker, before: Thinking, send: readonly Message[]): ThinkingStep {
   const { id: agent, mind, assignment } = thinker
-  const bytes = Math.max(before.transcript?.bytes ?? 0, before.tokens * BYTES_PER_TOKEN)
-  const inputTokens = OPENING_TOKENS + Math.ceil(bytes / BYTES_PER_TOKEN_MIN)
-  const { amounts, least } = mostOfTurn(mind, inputTokens)
+  const wanted = wantedFor(mind, before)
   const call = effectIdOf(thinker, 0)
-  const asked = { amounts: { ...amounts }, ...(least && { least: { ...least } }) }
-  const payload = { agent, call, story: assignment.story, ...asked }
-  const thinking: Thinking = { ...before, awaits: 'ledger', call, reserved: amounts }
+  const payload = { agent, call, story: assignment.story, ...wanted } as unknown as Json
+  const thinking: Thinking = { ...before, awaits: 'ledger', call, reserved: wanted.amounts }
   const asking = { to: mind.ledger, type: RESERVE_SPENDING, payload }
   return going(thinking, { send: [...send, asking] })
 }

@@ -18,6 +18,16 @@ export function mostOfTurn(
   return { amounts: most(Math.max(sessionTokensMax, least)), least: most(least) }
 }
 
+/** The most that a turn can cost which is cut to so much. */
+export function leastOfTurn(
+  { price, outputTokensMax, sessionTokensMax }: Mind,
+  inputTokens: number,
+): Amounts {
+  return sessionTokensMax === undefined
+    ? mostOf(price, inputTokens, outputTokensMax)
+    : mostOfSession(price, inputTokens + outputTokensMax, outputTokensMax)
+}
+
 /** What a turn did cost. Where nobody knows, it may have been all that was set aside. */
 export function spentOn(
   { tokens, microdollars, isUsageKnown }: Thought,

@@ -1,6 +1,6 @@
 import type { Message } from '../brains/brain.ts'
 import { TODO_TOOL_NAME, todosIn } from '../tools/todo-tool.ts'
-import { FAILURE_CHARS_MAX, fitted, shortened } from './fitting.ts'
+import { FAILURE_CHARS_MAX, shortened } from './fitting.ts'
 import { sectionIn, withSections } from './kept-sections.ts'
 import { type OpenFailure, openFailures } from './open-failures.ts'
 import type { Conversation } from './transcript.ts'
@@ -16,15 +16,6 @@ const FAILURE_SHARE_MAX = 0.1
 export interface CompactionWords {
   readonly request: string
   summary(text: string): string
-}
-
-/** The conversation with which a summary is asked for, cut as far as it has to be to fit. */
-export function toBeSummed(
-  conversation: Conversation,
-  { request }: CompactionWords,
-  bytesMax: number,
-): Message[] {
-  return fitted(conversation, [{ role: 'user', text: request }], bytesMax)
 }
 
 /**

@@ -55,6 +55,13 @@ describe('a conversation', () => {
     }
   })
 
+  test('has results of one reply cut one after the other', () => {
+    const results = ['a', 'b', 'c'].map((id) => result(id, 9_000))
+    const messages: Message[] = [{ role: 'tool', results }]
+    const cut = fitted({ system: '', tools: [], messages }, [], 20_000)
+    expect(['a', 'b', 'c'].map((id) => textOf(cut, id))).toEqual([405, 9_000, 9_000])
+  })
+
   test('keeps more of what fails now than of what is newer', () => {
     const text = `1 failed\n\n$ npm test\nfailed, exit code 1\n${'.'.repeat(3_000)}`
     const failing = result('a', 0, { name: 'run_tests', text, isError: true })

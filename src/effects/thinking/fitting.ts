@@ -8,30 +8,37 @@ const OLD_CHARS_MAX = 400
 export const FAILURE_CHARS_MAX = 4_000
 
 /**
- * The messages of a conversation with what is said after them, in a request of so many bytes at the
- * most. Where all of it fits, nothing is changed, and a provider's cache serves it. Else the oldest
- * results are cut first, and no more of them than has to be; what was said is cut after all of them,
- * and what the user said never, nor the first message with the story and the plan. What still does
- * not fit is longer than that.
+ * The messages of a conversation with what is said after them, in a request of at most so many bytes
+ * where that is bounded. Where all of it fits, nothing is changed, and a provider's cache serves it.
+ * Else the oldest results are cut first, and no more of them than has to be; what was said is cut
+ * after all of them, and what the user said never, nor the first message with the story and the
+ * plan. What still does not fit is longer than that.
  */
 export function fitted(
   { system, tools, messages }: Conversation,
   told: readonly Message[],
-  bytesMax: number,
+  bytesMax: number | undefined,
 ): Message[] {
-  const kept = [...messages]
+  if (bytesMax === undefined) return [...messages, ...told]
   let bytes = jsonBytes([system, tools, [...messages, ...told]])
+  const shrink = <Part>(part: Part, shorter: Part): Part => {
+    if (bytes <= bytesMax) return part
+    bytes += jsonBytes(shorter) - jsonBytes(part)
+    return shorter
+  }
   const { tests, command } = openFailures(messages)
   const open = [tests?.result, command?.result]
-  for (const cut of [cutWork(open), cutAll]) {
-    for (const [i, message] of kept.entries()) {
-      if (bytes <= bytesMax) break
-      const shorter = cut(message)
-      bytes += jsonBytes(shorter) - jsonBytes(message)
-      kept[i] = shorter
-    }
-  }
-  return [...kept, ...told]
+  const charsMaxOf = (result: ToolResult) =>
+    open.includes(result) ? FAILURE_CHARS_MAX : OLD_CHARS_MAX
+  const worked = messages.map((message) => {
+    if (message.role === 'assistant') return shrink(message, withShortInputs(message))
+    return eachResult(message, (result) => shrink(result, cutTo(result, charsMaxOf(result))))
+  })
+  const said = worked.map((message) => {
+    if (message.role === 'assistant') return shrink(message, cutTo(message, OLD_CHARS_MAX))
+    return eachResult(message, (result) => shrink(result, cutTo(result, OLD_CHARS_MAX)))
+  })
+  return [...said, ...told]
 }
 
 /** A text without its middle, where it is longer. */
@@ -42,28 +49,18 @@ export function shortened(text: string, charsMax: number): string {
   return `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`.toWellFormed()
 }
 
-/** Results and inputs, those that tell what fails now with more room than others. */
-const cutWork =
-  (open: readonly (ToolResult | undefined)[]) =>
-  (message: Message): Message => {
-    if (message.role === 'user') return message
-    if (message.role === 'tool') {
-      const charsMaxOf = (result: ToolResult) =>
-        open.includes(result) ? FAILURE_CHARS_MAX : OLD_CHARS_MAX
-      const results = message.results.map((result) => ({
-        ...result,
-        text: shortened(result.text, charsMaxOf(result)),
-      }))
-      return { ...message, results }
-    }
-    // Signed thoughts are about the inputs as they were.
-    const { opaque: _, ...rest } = message
-    return { ...rest, toolCalls: rest.toolCalls.map(cutCall) }
-  }
+function cutTo<Part extends { readonly text: string }>(part: Part, charsMax: number): Part {
+  return { ...part, text: shortened(part.text, charsMax) }
+}
 
-function cutAll(message: Message): Message {
-  const cut = cutWork([])(message)
-  return cut.role === 'assistant' ? { ...cut, text: shortened(cut.text, OLD_CHARS_MAX) } : cut
+function eachResult(message: Message, of: (result: ToolResult) => ToolResult): Message {
+  return message.role === 'tool' ? { ...message, results: message.results.map(of) } : message
+}
+
+/** Without signed thoughts, which are about the inputs as they were. */
+function withShortInputs(message: Message & { readonly role: 'assistant' }): Message {
+  const { opaque: _, ...rest } = message
+  return { ...rest, toolCalls: rest.toolCalls.map(cutCall) }
 }
 
 function cutCall(call: ToolCall): ToolCall {

@@ -6,7 +6,8 @@ import type { Tool } from '../tools/tool.ts'
 import { definitionOf } from '../tools/tool-calls.ts'
 import { type Toolbox, toolboxOf } from '../tools/toolbox.ts'
 import type { Owner } from '../workspace/place.ts'
-import { type CompactionWords, toBeSummed } from './compaction.ts'
+import type { CompactionWords } from './compaction.ts'
+import { fitted } from './fitting.ts'
 import type { Conversation, Transcripts } from './transcript.ts'
 
 /** What a turn is made of. */
@@ -50,12 +51,12 @@ export async function prepareTurn(
     transcript === null
       ? await open(parts, request, toolbox, folder, blobs)
       : await parts.transcripts.read(blobs, transcript)
-  const words = notes.map((note) => parts.wordsOf(note, toolbox.endsWith))
-  const told: Message[] =
-    words.length === 0 || purpose === 'summary'
-      ? []
-      : [{ role: 'user', text: redact(words.join('\n\n'), parts.secrets) }]
   const isSummary = purpose === 'summary'
+  const words = isSummary
+    ? [parts.compaction.request]
+    : notes.map((note) => parts.wordsOf(note, toolbox.endsWith))
+  const told: Message[] =
+    words.length === 0 ? [] : [{ role: 'user', text: redact(words.join('\n\n'), parts.secrets) }]
   const turn: Turn = {
     role: task.slice(0, task.indexOf('/')),
     task,
@@ -63,9 +64,7 @@ export async function prepareTurn(
     story,
     number,
     system: conversation.system,
-    messages: isSummary
-      ? toBeSummed(conversation, parts.compaction, request.bytesMax ?? Infinity)
-      : [...conversation.messages, ...told],
+    messages: fitted(conversation, told, request.bytesMax),
     tools: conversation.tools,
     endsWith: isSummary ? [] : toolbox.endsWith,
     outputTokensMax: request.outputTokensMax,

@@ -85,7 +85,8 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
       if (wait !== undefined) return wait
       if ((request.untilMs ?? Infinity) <= Date.now()) return unanswered(request, 'unasked')
       const prepared = await prepareTurn(parts, request, context)
-      const size = request.transcript === null ? sizeOf(prepared.turn) : undefined
+      const isOfUnknownSize = request.transcript === null || request.bytesMax !== undefined
+      const size = isOfUnknownSize ? sizeOf(prepared.turn) : undefined
       if (size !== undefined && size.most > request.tokensReserved.input && !named.isAgent) {
         return unanswered(request, 'unasked', size.about)
       }
