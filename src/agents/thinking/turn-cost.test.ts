@@ -88,6 +88,27 @@ describe('a try that came to nothing after it had cost something', () => {
   })
 })
 
+describe('a turn whose price nobody can tell from what it used', () => {
+  const settledOf = (mind = MIND) => {
+    const thinker = new Thinker(ASSIGNMENT, mind)
+    const most = thinker.last.thinking.reserved
+    thinker.think({ microdollars: null })
+    return { most, settled: thinker.sent()[0]?.payload.amounts }
+  }
+
+  test('has cost the money that was set aside, and is no call without a price', () => {
+    const { most, settled } = settledOf()
+    const money = { microdollars: most?.microdollars, unpricedCalls: 0 }
+    expect(most?.microdollars).toBeGreaterThan(0)
+    expect(settled).toMatchObject({ inputTokens: 600, outputTokens: 10, ...money })
+  })
+
+  test('is a call without a price where its model has none', () => {
+    const { settled } = settledOf({ ...MIND, price: null })
+    expect(settled).toMatchObject({ inputTokens: 600, microdollars: 0, unpricedCalls: 1 })
+  })
+})
+
 test('a turn that was interrupted has cost all that was set aside, and is asked for again', () => {
   const thinker = new Thinker()
   const most = thinker.last.thinking.reserved

@@ -28,19 +28,23 @@ export function leastOfTurn(
     : mostOfSession(price, inputTokens + outputTokensMax, outputTokensMax)
 }
 
-/** What a turn did cost. Where nobody knows, it may have been all that was set aside. */
+/**
+ * What a turn did cost. Where nobody knows, it may have been all that was set aside; where its model
+ * has a price and what it used has none, such as more from the cache than was sent, all of the money.
+ */
 export function spentOn(
   { tokens, microdollars, isUsageKnown }: Thought,
   most: Amounts | null,
 ): Amounts {
   if (!isUsageKnown && most !== null) return most
+  const isPriced = microdollars !== null || most?.unpricedCalls === 0
   return {
     iterations: 1,
     inputTokens: tokens.input,
     cachedTokens: tokens.cached,
     outputTokens: tokens.output,
-    microdollars: microdollars ?? 0,
-    unpricedCalls: microdollars === null ? 1 : 0,
+    microdollars: microdollars ?? most?.microdollars ?? 0,
+    unpricedCalls: isPriced ? 0 : 1,
     // Counted by who keeps the books.
     elapsedMs: 0,
   }
