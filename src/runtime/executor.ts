@@ -327,11 +327,12 @@ export class Executor {
 
   /** Retries are spent. What depends on a service waits for it; anything else has failed. */
   #giveUp(
-    { code, message, retryAfterMs }: AttemptError,
+    { code, message, retryAfterMs, failuresBefore = 0 }: AttemptError,
     gate: ServiceGate | undefined,
-    tries: number,
+    attempts: number,
   ): Ending {
     if (gate === undefined) return failure(code, message)
+    const tries = attempts + failuresBefore
     const reason = `${code}: ${message}`
     if (retryAfterMs === undefined) return { kind: 'unavailable', reason, tries }
     return { kind: 'unavailable', reason, tries, untilMs: gate.closedUntilMs }
