@@ -21,7 +21,7 @@ function grantShort(thinker: Thinker, inputTokens: number): void {
 function beforeShort(): Thinker {
   const thinker = new Thinker({ ...ASSIGNMENT, turnsMax: 20 })
   thinker.think({ transcript: LONG, contextTokens: 30_000, calls: [call('1', false)] })
-  thinker.finish('use_tools', { transcript: { ...LONG, parts: 10 }, answers: [{ id: '1' }] })
+  thinker.finish('use_tools', { transcript: { ...LONG, parts: 10 }, answers: [{ id: '1', result: 'hash' }] })
   return thinker
 }
 
