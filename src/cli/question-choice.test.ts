@@ -50,3 +50,9 @@ test.each([
 ])('about a story, %j does not do', (said, message) => {
   expect(() => answerTo(asked('story', 'retry', 'rewrite'), said)).toThrow(message)
 })
+
+test('an answer is taken up to its limit', () => {
+  const question = asked('interview')
+  expect(answerTo(question, 'x'.repeat(60_000)).text).toHaveLength(60_000)
+  expect(() => answerTo(question, 'x'.repeat(60_001))).toThrow(/60001 characters; at most 60000/)
+})

@@ -7,6 +7,9 @@ interface ChosenQuestion {
   readonly text: string
 }
 
+/** Longer than anybody types: it is said to a model, and kept in several places. */
+const ANSWER_CHARS_MAX = 60_000
+
 /** The form of a question's id: the agent that asks, its row, and which of the row's effects. */
 const QUESTION_ID = /^[^\s/:]+\/[^\s:]+:\d+\.\d+$/
 
@@ -48,6 +51,11 @@ export function answerTo(
   { kind, choices }: QuestionView,
   text: string,
 ): { readonly choice: string; readonly text: string } {
+  if (text.length > ANSWER_CHARS_MAX) {
+    throw new UsageError(
+      `The answer has ${text.length} characters; at most ${ANSWER_CHARS_MAX} are taken.`,
+    )
+  }
   const choice = choices.find((each) => text === each || text.startsWith(`${each}:`))
   if (kind === 'story' && choice === undefined) {
     throw new UsageError(`The answer is one of ${choices.join(', ')}, as in: slipway answer retry.`)

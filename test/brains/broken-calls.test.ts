@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { BrainEvent } from '../../src/effects/brains/brain.ts'
+import { type BrainEvent, UNTOLD_USAGE } from '../../src/effects/brains/brain.ts'
 import type { Answer } from '../providers/answer.ts'
 import { type ProviderServer, startProviderServer } from '../providers/server.ts'
 import { API_SUBJECTS, openSubject, PATIENT } from './api-subjects.ts'
@@ -20,7 +20,7 @@ const BREAKAGES = ['cut', 'stalled', 'truncated', 'error_in_stream'] as const
 describe.each(API_SUBJECTS)('$provider', (api) => {
   const think = (answer: Answer): Promise<BrainEvent[]> => {
     server.answer(answer)
-    return thinkThrough(openSubject(api, server, { ...PATIENT, idleMs: 500, firstTokenMs: 3_000 }))
+    return thinkThrough(openSubject(api, server, { ...PATIENT, idleMs: 500, firstTokenMs: 1_000 }))
   }
 
   test.each(BREAKAGES)('a reply of calls alone that is %s was worked on', async (broken) => {
@@ -31,12 +31,29 @@ describe.each(API_SUBJECTS)('$provider', (api) => {
     expect(others).toEqual([])
   })
 
-  test.each(['empty', 'error_in_stream'] as const)(
-    'one that is %s before it begins was not',
-    async (broken) => {
-      const events = await think({ broken, frames: 0 })
-      expect(events.at(-1)).toMatchObject({ type: 'failed' })
-      expect(only(events, 'usage')).toEqual([])
-    },
-  )
+  test('one that never came may have been worked on, once somebody took the request', async () => {
+    const events = await think({ broken: 'silent' })
+    expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind: 'timeout' } })
+    expect(only(events, 'usage')).toEqual([{ type: 'usage', usage: UNTOLD_USAGE }])
+  })
+
+  test.each<[string, Answer]>([
+    ['is empty', { broken: 'empty' }],
+    ['fails before it begins', { broken: 'error_in_stream', frames: 0 }],
+    ['is the page of a proxy', { broken: 'html' }],
+    ['is no stream', { raw: ['{"ok":true}'], headers: { 'content-type': 'application/json' } }],
+    ['is refused', { raw: ['{"error":{}}'], status: 429, headers: {} }],
+  ])('one that %s was not', async (_, answer) => {
+    const events = await think(answer)
+    expect(events.at(-1)).toMatchObject({ type: 'failed' })
+    expect(only(events, 'usage')).toEqual([])
+  })
+
+  test('nobody has worked on what nobody took', async () => {
+    const gone = await startProviderServer()
+    await gone.close()
+    const events = await thinkThrough(openSubject(api, gone))
+    expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind: 'network' } })
+    expect(only(events, 'usage')).toEqual([])
+  })
 })

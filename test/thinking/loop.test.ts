@@ -308,7 +308,7 @@ test('secrets reach neither a prompt nor the disk', async () => {
   expect(JSON.stringify(brain.turns)).not.toContain(secret)
   const [shown, refused] = resultsIn(brain.turns.at(-1))
   expect(shown).toBe('[redacted]\n[exit code 0]')
-  expect(refused).toContain('done was not run')
+  expect(refused).toContain('done was not run: its input has a secret of this run in it')
   const found = findStored(git.state, secret)
   expect(found.filter((file) => !/^workspaces\/\S+key\.txt$/.test(file))).toEqual([])
   expect(JSON.stringify(data)).not.toContain(secret)

@@ -21,7 +21,7 @@ const USED: BrainEvent = {
     outputTokens: OUTPUT_TOKENS,
   },
 }
-const broken = (kind: 'network' | 'stalled' | 'timeout'): BrainEvent => ({
+const broken = (kind: 'network' | 'stalled'): BrainEvent => ({
   type: 'failed',
   failure: { kind, message: 'cut', retryAfterMs: 1 },
 })
@@ -65,7 +65,6 @@ describe('where nobody says what a turn used, all that was set aside counts', ()
       { type: 'usage', usage: UNTOLD_USAGE },
       broken('network'),
     ],
-    'after nothing at all, by who may have thought meanwhile': [broken('timeout')],
     'after thoughts alone': [{ type: 'reasoning', text: 'z'.repeat(3_000) }, broken('stalled')],
   }
 

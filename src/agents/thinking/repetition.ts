@@ -65,6 +65,11 @@ export function remember(
   return Object.fromEntries([...next].slice(-REMEMBERED_MAX))
 }
 
+/** What is known, without what an earlier version kept in another form. */
+export function knownBefore(known: Repetition): Repetition {
+  return Object.fromEntries(Object.entries(known).filter(([, entry]) => Array.isArray(entry)))
+}
+
 const UNKNOWN: Known = ['', 0, 0]
 
 const short = (hash: string) => hash.slice(0, HASH_CHARS)

@@ -1,7 +1,7 @@
 import type { Amounts } from '../../ledger/amounts.ts'
-import type { BlobRef, EffectId } from '../values.ts'
+import type { BlobRef, EffectId, JsonObject } from '../values.ts'
 import type { Note, Setback, ThoughtCall, Transcript } from './outcomes.ts'
-import type { Repetition } from './repetition.ts'
+import { knownBefore, type Repetition } from './repetition.ts'
 
 /**
  * Thinking as an agent stores it: a turn, its tool calls, the next turn, until a tool ends the
@@ -36,4 +36,11 @@ export type Thinking = {
   readonly short: { readonly turn: number; readonly tokensMin: number } | null
   /** Tries of the turn under way that came to nothing after they had cost something. */
   readonly setback: (Setback & { readonly count: number }) | null
+}
+
+/** Thinking as it was stored, also by a version that knew less of it. */
+export function storedThinking(data: JsonObject): Thinking {
+  const thinking = data.thinking as unknown as Thinking
+  const { short = null, refusedBytes = null, setback = null, known } = thinking
+  return { ...thinking, short, refusedBytes, setback, known: knownBefore(known) }
 }

@@ -16,7 +16,7 @@ import { type Leave, leaveOf } from './leave.ts'
 import type { Setback, Thought, ToolsUsed, Transcript, UseToolsInput } from './outcomes.ts'
 import { remember, repetitiveAmong } from './repetition.ts'
 import { BYTES_PER_TOKEN, isNearWindow, OPENING_TOKENS, overflown } from './room.ts'
-import type { Thinking } from './stored-thinking.ts'
+import { storedThinking, type Thinking } from './stored-thinking.ts'
 import { nextBatch } from './tool-batch.ts'
 import { spentOn, spentOnAbandoned } from './turn-cost.ts'
 import { turnWith, wantedFor, withSize } from './turn-request.ts'
@@ -115,16 +115,15 @@ export function continueThinking(agent: AgentView, event: AgentEvent): ThinkingS
 export function abandonThinking(agent: AgentView): Decision {
   if (agent.data.thinking === undefined) return {}
   const { thinking, ground } = thinkingOf(agent)
-  const { awaits, reserved, setback } = thinking
-  const cost = reserved && spentOnAbandoned(agent, awaits, setback, reserved)
+  const { awaits, reserved } = thinking
+  const cost = reserved && spentOnAbandoned(agent, awaits, reserved)
   const send = cost === null ? [] : [settling({ ...agent, ...ground }, cost)]
   const cancel = awaits === null || awaits === 'ledger' ? [] : [awaits]
   return { set: stored(rest(thinking).thinking), send, cancel }
 }
 
 function thinkingOf({ data }: AgentView): { thinking: Thinking; ground: ThinkingGround } {
-  const { thinking, ground } = data as unknown as { thinking: Thinking; ground: ThinkingGround }
-  return { thinking, ground }
+  return { thinking: storedThinking(data), ground: data.ground as unknown as ThinkingGround }
 }
 
 function think(thinker: Thinker, before: Thinking, leave: Leave): ThinkingStep {

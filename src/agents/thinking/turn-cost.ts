@@ -3,7 +3,7 @@ import { mostOf, mostOfSession } from '../../ledger/price-card.ts'
 import { FAILURE, SUSPEND } from '../../machines/suspend.ts'
 import { type AgentView, OUTAGE, type Outage } from '../role.ts'
 import type { Mind } from './assignment.ts'
-import type { Setback, Thought } from './outcomes.ts'
+import type { Thought } from './outcomes.ts'
 
 /** What is set aside for a turn before it begins, and with how much less one can make do. */
 export function mostOfTurn(
@@ -16,16 +16,6 @@ export function mostOfTurn(
   const most = (tokens: number) => mostOfSession(price, tokens, outputTokensMax)
   const least = inputTokens + outputTokensMax
   return { amounts: most(Math.max(sessionTokensMax, least)), least: most(least) }
-}
-
-/** The most that a turn can cost which is cut to so much. */
-export function leastOfTurn(
-  { price, outputTokensMax, sessionTokensMax }: Mind,
-  inputTokens: number,
-): Amounts {
-  return sessionTokensMax === undefined
-    ? mostOf(price, inputTokens, outputTokensMax)
-    : mostOfSession(price, inputTokens + outputTokensMax, outputTokensMax)
 }
 
 /**
@@ -50,25 +40,18 @@ export function spentOn(
   }
 }
 
-/** Whoever took a request and fell silent may have thought about it. */
-export const SILENCES: readonly string[] = ['timeout', 'stalled']
-
 /**
  * What a turn has cost that is given up: all that was set aside where a reply may be under way, and
- * nothing where no model was asked, or where the last that is known of it is an outage's failure.
+ * nothing where no model was asked, or where the last that is known of it is an outage's failure:
+ * one that may have cost something would have been paid for by then.
  */
 export function spentOnAbandoned(
   { state, data }: AgentView,
   awaits: string | null,
-  setback: Setback | null,
   most: Amounts,
 ): Amounts {
   if (awaits === 'ledger') return NO_AMOUNTS
   const outage = data[OUTAGE] as unknown as Outage | null | undefined
   const isOut = (state === SUSPEND || state === FAILURE) && outage != null
-  if (!isOut) return most
-  // That try is settled, and the next one not asked for yet.
-  if (setback !== null && outage.reason === `${setback.kind}: ${setback.message}`) return NO_AMOUNTS
-  const [code = ''] = outage.reason.split(': ')
-  return SILENCES.includes(code) ? most : NO_AMOUNTS
+  return isOut ? NO_AMOUNTS : most
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ASSIGNMENT, BLOB, call, THOUGHT, Thinker } from '../../../test/drill/thinker.ts'
+import { ASSIGNMENT, BLOB, call, MIND, THOUGHT, Thinker } from '../../../test/drill/thinker.ts'
 import { type Amounts, NO_AMOUNTS } from '../../ledger/amounts.ts'
 import { SPENDING_GRANTED } from '../ledger-keeper.ts'
 import type { Json } from '../values.ts'
@@ -18,10 +18,13 @@ function grantShort(thinker: Thinker, inputTokens: number): void {
 }
 
 /** After a turn whose results do not fit what the ledger has left. */
-function beforeShort(): Thinker {
-  const thinker = new Thinker({ ...ASSIGNMENT, turnsMax: 20 })
+function beforeShort(mind = MIND): Thinker {
+  const thinker = new Thinker({ ...ASSIGNMENT, turnsMax: 20 }, mind)
   thinker.think({ transcript: LONG, contextTokens: 30_000, calls: [call('1', false)] })
-  thinker.finish('use_tools', { transcript: { ...LONG, parts: 10 }, answers: [{ id: '1', result: 'hash' }] })
+  thinker.finish('use_tools', {
+    transcript: { ...LONG, parts: 10 },
+    answers: [{ id: '1', result: 'hash' }],
+  })
   return thinker
 }
 
@@ -63,6 +66,12 @@ describe('a turn that gets less than it needs', () => {
 
 test('the first turn of a conversation has nothing that could be cut', () => {
   expect(wanted(new Thinker())?.last).toBeUndefined()
+})
+
+test('what an agent of another maker sends cannot be cut', () => {
+  const thinker = beforeShort({ ...MIND, sessionTokensMax: 4_000_000 })
+  expect(wanted(thinker)?.least).toBeDefined()
+  expect(wanted(thinker)?.last).toBeUndefined()
 })
 
 describe('a summary', () => {

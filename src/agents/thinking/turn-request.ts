@@ -1,10 +1,11 @@
 import { type Amounts, halve, NO_AMOUNTS } from '../../ledger/amounts.ts'
+import { mostOf } from '../../ledger/price-card.ts'
 import type { Assignment, Mind } from './assignment.ts'
 import type { Leave } from './leave.ts'
 import type { ThinkInput } from './outcomes.ts'
 import { BYTES_PER_TOKEN, BYTES_PER_TOKEN_MIN, OPENING_TOKENS, requestBytesMax } from './room.ts'
 import type { Thinking } from './stored-thinking.ts'
-import { leastOfTurn, mostOfTurn } from './turn-cost.ts'
+import { mostOfTurn } from './turn-cost.ts'
 
 /** No request has less; with how much more one can make do is told by who cuts it. */
 const TOKENS_MIN = 4_000
@@ -19,17 +20,20 @@ export type Wanted = {
 
 export function wantedFor(mind: Mind, thinking: Thinking): Wanted {
   const { transcript, tokens, purpose, turn, short } = thinking
+  const { price, outputTokensMax, sessionTokensMax } = mind
   const bytes = Math.max(transcript?.bytes ?? 0, tokens * BYTES_PER_TOKEN)
   const inputTokens = OPENING_TOKENS + Math.ceil(bytes / BYTES_PER_TOKEN_MIN)
   const { amounts, least } = mostOfTurn(mind, inputTokens)
-  // Only one turn may be short, however often it is tried: it has to end the state.
-  const mayBeShort = transcript !== null && (short?.turn ?? turn) === turn
+  // Only one turn may be short, however often it is tried: it has to end the state. What an agent
+  // sends of itself nobody can cut.
+  const isFirst = (short?.turn ?? turn) === turn
+  const mayBeShort = sessionTokensMax === undefined && transcript !== null && isFirst
   return {
     amounts,
     ...(least && { least }),
     // A summary leaves half of a conversation or less.
     ...(purpose === 'summary' && { next: halve(amounts) }),
-    ...(mayBeShort && { last: leastOfTurn(mind, short?.tokensMin ?? TOKENS_MIN) }),
+    ...(mayBeShort && { last: mostOf(price, short?.tokensMin ?? TOKENS_MIN, outputTokensMax) }),
   }
 }
 

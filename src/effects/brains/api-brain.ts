@@ -16,8 +16,8 @@ interface Request {
   readonly withOpaque: boolean
 }
 
-/** What a stream says before the reply itself. */
-const PREAMBLE: readonly string[] = ['stream-start', 'response-metadata', 'raw']
+/** What a stream says beside the reply itself. */
+const PREAMBLE: readonly string[] = ['stream-start', 'response-metadata', 'raw', 'finish']
 
 /** A 400 about reasoning that came back: signed for another key, or changed on the way. */
 const STALE_OPAQUE = /signature|thinking|encrypted[_ ]content|reasoning|thought/i
@@ -76,9 +76,17 @@ async function* ask(
   return failure
 }
 
-/** Whether the model was at work: its reply began, or broke off before any of it could be read. */
-function hasWorked({ hasHeard, hasBegun }: TurnWatch, failure: BrainFailure | undefined): boolean {
-  return hasHeard && (hasBegun || failure?.kind === 'network')
+/**
+ * Whether the model may have been at work: its reply began, or broke off before any of it could be
+ * read, or it was asked and nothing came in time.
+ */
+function hasWorked(
+  { hasBegun, isAnswering, isSent }: TurnWatch,
+  failure: BrainFailure | undefined,
+): boolean {
+  if (hasBegun) return true
+  if (failure?.kind === 'network') return isAnswering
+  return isSent && (failure?.kind === 'timeout' || failure?.kind === 'stalled')
 }
 
 /** Resolves as the reply begins; rejects as soon as the turn ends, whatever the library does. */

@@ -14,6 +14,9 @@ const CONNECTING_MS_MAX = 10_000
 /** How long the end of a reply is waited for after its last word, to keep the connection. */
 const END_MS_MAX = 1_000
 
+/** What a reply comes as; a page of somebody in between is none. */
+const STREAM = /event-stream|ndjson/
+
 /** Those to which no body belongs. */
 const BODILESS: readonly (number | undefined)[] = [204, 205, 304]
 
@@ -52,6 +55,7 @@ function send(address: string, init: RequestInit, watch: TurnWatch): Promise<Inc
     })
     request.on('socket', (socket) => boundConnecting(request, socket))
     request.on('error', (cause) => reject(new TypeError('fetch failed', { cause })))
+    request.on('finish', () => watch.send())
     request.on('response', resolve)
     request.end(typeof init.body === 'string' ? wellFormed(init.body) : undefined)
   })
@@ -92,12 +96,15 @@ function wellFormed(body: string): string {
 
 function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uint8Array> {
   const content = decoded(response)
+  const isStream =
+    response.statusCode === 200 && STREAM.test(String(response.headers['content-type']))
   let bytes = 0
   let isRead = true
   const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     content.on('data', (chunk: Buffer) => {
       bytes += chunk.byteLength
       watch.touch()
+      if (isStream) watch.answer()
       if (bytes > REPLY_BYTES_MAX) {
         const message = `the reply has more than ${REPLY_BYTES_MAX} bytes`
         watch.end({ kind: 'invalid_output', message })

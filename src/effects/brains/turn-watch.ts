@@ -20,7 +20,8 @@ export class TurnWatch {
   readonly #total: NodeJS.Timeout
   #gap: NodeJS.Timeout
   #begun = false
-  #hasHeard = false
+  #isSent = false
+  #isAnswering = false
   #isPaused = false
   #isAnswered = false
   #verdict: BrainFailure | undefined
@@ -55,9 +56,22 @@ export class TurnWatch {
     return this.#begun
   }
 
-  /** Whether anything has come, if only to keep the connection alive. */
-  get hasHeard(): boolean {
-    return this.#hasHeard
+  /** Whether somebody took the request. */
+  get isSent(): boolean {
+    return this.#isSent
+  }
+
+  /** Whether something has come of what may become a reply. */
+  get isAnswering(): boolean {
+    return this.#isAnswering
+  }
+
+  send(): void {
+    this.#isSent = true
+  }
+
+  answer(): void {
+    this.#isAnswering = true
   }
 
   /** Something of the reply itself has come; from now on silence is a stall. */
@@ -85,7 +99,6 @@ export class TurnWatch {
 
   /** Bytes came, if only to keep the connection alive. */
   touch(): void {
-    this.#hasHeard = true
     if (this.#begun && !this.#isPaused && this.#verdict === undefined) this.#gap.refresh()
   }
 

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../brains/brain.ts'
 import { isToolName } from '../brains/tool-name.ts'
 import { holdsSecret } from '../guards/redaction.ts'
+import { HELD_BACK } from '../tools/tool-calls.ts'
 import type { Reply } from './reply.ts'
 
 /** Each is answered, and all their names fit a row. */
@@ -46,7 +47,7 @@ function problemOf(calls: readonly ToolCall[], secrets: readonly string[]): stri
  */
 export function cleanCall(call: ToolCall, secrets: readonly string[]): ToolCall {
   if (!isIn(call.input, secrets)) return call
-  return { ...call, input: 'an input with a secret in it, which is not kept and not carried out' }
+  return { ...call, input: HELD_BACK }
 }
 
 /** What a provider wants back is signed: it is kept as it is, or not at all. */

@@ -1,5 +1,4 @@
 import type { Thought } from '../../agents/thinking/outcomes.ts'
-import { SILENCES } from '../../agents/thinking/turn-cost.ts'
 import type { Turn, Usage } from '../brains/brain.ts'
 import type { Reply } from './reply.ts'
 
@@ -20,9 +19,8 @@ export function usageOf({ usage, failure, hasBegun }: Reply): Usage | null {
   const { inputTokens, outputTokens } = usage ?? {}
   if (usage !== null && inputTokens != null && outputTokens != null) return usage
   // A turn that said nothing before it failed has cost nothing that anybody knows of; one that was
-  // given up, or fell silent, may have been thought about.
-  const maybeThought = ['aborted', ...SILENCES].includes(failure?.kind ?? '')
-  const isFree = failure !== null && !maybeThought && !hasBegun && usage === null
+  // given up may have been thought about.
+  const isFree = failure !== null && failure.kind !== 'aborted' && !hasBegun && usage === null
   return isFree ? NO_USAGE : null
 }
 

@@ -18,6 +18,9 @@ const PROBLEMS_MAX = 5
 const PROBLEM_CHARS_MAX = 500
 const UNREADABLE = 'its input is no JSON object in which every key stands once'
 
+/** What stands in the place of an input that holds a secret. */
+export const HELD_BACK = 'an input with a secret in it, which is not kept and not carried out'
+
 /** What a brain is told about a tool. */
 export function definitionOf({ name, description, schema, isStrict }: Tool): ToolDefinition {
   const { $schema: _, ...input } = z.toJSONSchema(schema, { io: 'input' })
@@ -89,6 +92,9 @@ async function answerCall(
 }
 
 async function callTool(tool: Tool, input: unknown, context: ToolContext): Promise<ToolAnswer> {
+  if (input === HELD_BACK) {
+    return refused(`${tool.name} was not run: its input has a secret of this run in it`)
+  }
   // What a brain could not read it hands on as it came.
   if (typeof input === 'string') return refused(`${tool.name} was not run: ${UNREADABLE}`)
   const parsed = tool.schema.safeParse(input)

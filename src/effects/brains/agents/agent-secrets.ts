@@ -1,6 +1,6 @@
+import { isSecretName } from '../../guards/secret-name.ts'
 import type { Agent } from './agent.ts'
 
-const SECRET_NAME = /KEY|TOKEN|HEADERS|SECRET|PASSWORD|CREDENTIAL/
 const SECRET_IN_JSON = /"\w*(?:key|token|secret|password)"\s*:\s*"([^"]{4,})"/gi
 
 /** The values among an agent's own variables that nobody may see. */
@@ -11,7 +11,7 @@ export function secretsOf(
   const values = variables.flatMap((name) => {
     const value = environment[name] ?? ''
     const inside = [...value.matchAll(SECRET_IN_JSON)].map(([, found = '']) => found)
-    return areVariablesSecret || SECRET_NAME.test(name) ? [value, ...inside] : inside
+    return areVariablesSecret || isSecretName(name) ? [value, ...inside] : inside
   })
   return values.filter((value) => value.trim() !== '')
 }

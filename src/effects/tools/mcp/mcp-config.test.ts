@@ -153,17 +153,19 @@ describe('variables of an entry', () => {
     })
   })
 
-  test('are secrets, unless everybody is told them or they name a place', () => {
-    const given = ['TOKEN', 'USER', 'PLACE', 'NOWHERE']
+  test('are secrets, unless everybody is told them, or they are a place or a plain word', () => {
+    const given = ['TOKEN', 'USER', 'PLACE', 'NOWHERE', 'STAGE', 'A_PASSWORD']
     const env = Object.fromEntries(given.map((name) => [name, variable(name)]))
     const environment = {
       TOKEN: 'a-token',
       USER: 'somebody',
       PLACE: process.cwd(),
       NOWHERE: '/f3kQ/9zX==',
+      STAGE: 'production',
+      A_PASSWORD: 'swordfish',
     }
     const expanded = expandEntry(serverOf({ command: 'x', env }).entry, given, environment)
-    expect(expanded).toMatchObject({ ok: true, secrets: ['a-token', '/f3kQ/9zX=='] })
+    expect(expanded).toMatchObject({ ok: true, secrets: ['a-token', '/f3kQ/9zX==', 'swordfish'] })
   })
 
   test('named like what every object has are not set', () => {

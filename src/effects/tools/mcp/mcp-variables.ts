@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import { isSecretName } from '../../guards/secret-name.ts'
 import type { McpEntry } from './mcp-config.ts'
 import { HARMLESS } from './run-server.ts'
 
 /** `${NAME}`, and `${NAME:-what else}`. */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
+
+const WORD = /^[a-z]+$/
 
 /** An entry with its variables filled in, and those of their values that nobody else may see. */
 export type Expansion =
@@ -55,9 +58,11 @@ export function expandEntry(
   return { ok: false, reason: `it wants the variable ${name}, ${why}` }
 }
 
-/** Not the name of a place: without it nobody could say where something is. */
+/** Not the name of a place, nor a word such as `production`: nobody could write without those. */
 function isSecret(name: string, value: string): boolean {
-  return !HARMLESS.includes(name) && !(isAbsolute(value) && existsSync(value))
+  if (isSecretName(name)) return true
+  const isPlace = isAbsolute(value) && existsSync(value)
+  return !HARMLESS.includes(name) && !isPlace && !WORD.test(value)
 }
 
 function textsOf(entry: McpEntry): readonly string[] {
