@@ -31,6 +31,13 @@ describe.each(API_SUBJECTS)('$provider', (api) => {
     expect(others).toEqual([])
   })
 
+  test('one without content costs what its provider tells', async () => {
+    const reply = { parts: [], end: 'refused', outputTokens: 7 } as const
+    const events = await think({ reply })
+    expect(events.at(-1)).toMatchObject({ type: 'failed' })
+    expect(only(events, 'usage')).toMatchObject([{ usage: { outputTokens: 7 } }])
+  })
+
   test('one that never came may have been worked on, once somebody took the request', async () => {
     const events = await think({ broken: 'silent' })
     expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind: 'timeout' } })

@@ -3,7 +3,14 @@ import { isNewEvent } from './anthropic-events.ts'
 import { type ApiModelChoice, loadModel } from './api-model.ts'
 import { toCallOptions } from './api-prompt.ts'
 import { ReplyReader } from './api-reply.ts'
-import { type Brain, type BrainEvent, type BrainFailure, type Turn, UNTOLD_USAGE } from './brain.ts'
+import {
+  type Brain,
+  type BrainEvent,
+  type BrainFailure,
+  type Turn,
+  UNTOLD_USAGE,
+  type Usage,
+} from './brain.ts'
 import { explainFailure } from './failure.ts'
 import { openProviderFetch } from './provider-fetch.ts'
 import { type TurnTimeouts, TurnWatch } from './turn-watch.ts'
@@ -71,9 +78,14 @@ async function* ask(
     if (!watch.isAnswered) watch.close()
   }
   failure = watch.verdict ?? failure
-  if (hasWorked(watch, failure)) yield { type: 'usage', usage: reply.usage ?? UNTOLD_USAGE }
+  const { usage = UNTOLD_USAGE } = reply
+  if (isTold(usage) || hasWorked(watch, failure)) yield { type: 'usage', usage }
   if (failure === undefined) yield* reply.end()
   return failure
+}
+
+function isTold({ inputTokens, outputTokens }: Usage): boolean {
+  return inputTokens !== null || outputTokens !== null
 }
 
 /**
