@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { delimit } from './material.ts'
 import {
   LOOP_TEXTS,
   type LoopTextName,
@@ -90,21 +90,6 @@ function fill(
     const value = values[variable] as string
     return isData(declared[variable] as VariableKind) ? delimit(variable, value) : value
   })
-}
-
-/**
- * A text between tags that it cannot close itself, since what names them is not in it. The same
- * text has the same tags, so that providers find it in their caches.
- */
-function delimit(variable: string, value: string): string {
-  let tag: string
-  let salt = 0
-  do {
-    const hash = createHash('sha256').update(`${salt}:${value}`).digest('hex')
-    tag = `${variable}-${hash.slice(0, 6)}`
-    salt += 1
-  } while (value.includes(tag))
-  return `<${tag}>\n${value}\n</${tag}>`
 }
 
 function load(name: string): Prompt {

@@ -1,7 +1,7 @@
 import type { Message } from '../brains/brain.ts'
 import { TODO_TOOL_NAME, todosIn } from '../tools/todo-tool.ts'
 import { FAILURE_CHARS_MAX, shortened } from './fitting.ts'
-import { sectionIn, withSections } from './kept-sections.ts'
+import { type KeptSections, sectionsIn, withSections } from './kept-sections.ts'
 import { type OpenFailure, openFailures } from './open-failures.ts'
 import type { Conversation } from './transcript.ts'
 
@@ -39,7 +39,7 @@ export function summedUp(
 }
 
 /** What fails now, unless the last exchange shows it. */
-function failuresBeside(exchange: readonly Message[], messages: readonly Message[]) {
+function failuresBeside(exchange: readonly Message[], messages: readonly Message[]): KeptSections {
   const charsMax = Math.min(FAILURE_CHARS_MAX, JSON.stringify(messages).length * FAILURE_SHARE_MAX)
   const shown = exchange.flatMap((message) => (message.role === 'tool' ? message.results : []))
   const kept = ({ text, result }: OpenFailure) =>
@@ -60,7 +60,7 @@ function lastTodos(messages: readonly Message[]): string | undefined {
     .filter(({ name }) => name === TODO_TOOL_NAME)
     .map(({ input }) => todosIn(input))
   const told = messages.flatMap((message) =>
-    message.role === 'user' ? [sectionIn(message.text, 'todos')] : [],
+    message.role === 'user' ? [sectionsIn(message.text).todos] : [],
   )
   const isList = (list: string | undefined) => list !== undefined
   return lists.findLast(isList) ?? told.findLast(isList)

@@ -1,3 +1,5 @@
+import { delimit, materialAtEnd } from '../prompts/material.ts'
+
 /** What is kept word for word beside a summary, in this order, and the line it stands under. */
 const HEADS = {
   tests: 'What run_tests said when it failed last:',
@@ -5,28 +7,31 @@ const HEADS = {
   todos: 'Your list of what is to be done:',
 } as const
 
-export type KeptSection = keyof typeof HEADS
+type KeptSection = keyof typeof HEADS
+
+export type KeptSections = Readonly<Partial<Record<KeptSection, string>>>
 
 const NAMES = Object.keys(HEADS) as readonly KeptSection[]
 const lineOf = (name: KeptSection) => `\n\n${HEADS[name]}\n`
 
-/** The text of a summary with what is kept beside it. */
-export function withSections(
-  text: string,
-  sections: Readonly<Partial<Record<KeptSection, string>>>,
-): string {
+/** The text of a summary with what is kept beside it, all of it as material. */
+export function withSections(text: string, sections: KeptSections): string {
   const written = NAMES.map((name) => {
     const section = sections[name]
-    return section === undefined ? '' : `${lineOf(name)}${section}`
+    return section === undefined ? '' : `${lineOf(name)}${delimit(name, section)}`
   })
   return `${text}${written.join('')}`
 }
 
-/** What is kept in a text that `withSections` made, for the next summary. */
-export function sectionIn(text: string, name: KeptSection): string | undefined {
-  const at = text.lastIndexOf(lineOf(name))
-  if (at === -1) return undefined
-  const begin = at + lineOf(name).length
-  const later = NAMES.slice(NAMES.indexOf(name) + 1).map((next) => text.lastIndexOf(lineOf(next)))
-  return text.slice(begin, Math.min(text.length, ...later.filter((end) => end >= begin)))
+/**
+ * What is kept in a text that `withSections` made, for the next summary. It is read from the end,
+ * where the tags are ours: whatever a section holds, it is not taken for another one.
+ */
+export function sectionsIn(text: string): KeptSections {
+  const material = materialAtEnd(text)
+  const name = NAMES.find((each) => each === material?.name)
+  if (material === undefined || name === undefined) return {}
+  const { value, before } = material
+  if (!before.endsWith(lineOf(name))) return {}
+  return { ...sectionsIn(before.slice(0, -lineOf(name).length)), [name]: value }
 }

@@ -1,5 +1,5 @@
 import type { Message, ToolCall, ToolResult } from '../brains/brain.ts'
-import { sectionIn } from './kept-sections.ts'
+import { sectionsIn } from './kept-sections.ts'
 
 /** Something that failed and is not known to be mended. */
 export interface OpenFailure {
@@ -35,8 +35,7 @@ export function openFailures(messages: readonly Message[]): OpenFailures {
 }
 
 function toldIn(text: string): OpenFailures {
-  const tests = sectionIn(text, 'tests')
-  const command = sectionIn(text, 'command')
+  const { tests, command } = sectionsIn(text)
   return {
     ...(tests !== undefined && { tests: { text: tests } }),
     ...(command !== undefined && { command: { text: command } }),
