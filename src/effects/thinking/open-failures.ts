@@ -1,4 +1,5 @@
 import type { Message, ToolCall, ToolResult } from '../brains/brain.ts'
+import { tellsOfRun } from '../tools/tests-in-words.ts'
 import { sectionsIn } from './kept-sections.ts'
 
 /** Something that failed and is not known to be mended. */
@@ -15,7 +16,6 @@ export interface OpenFailures {
 }
 
 /** Advice and refusals are answers too; only what was carried out has an end. */
-const TESTS_ENDED = /, exit code /
 const COMMAND_ENDED = /\n\[[^\n]*\]$/
 
 /**
@@ -46,7 +46,7 @@ function after(open: OpenFailures, result: ToolResult, calls: readonly ToolCall[
   const { id, name, text, isError } = result
   if (name === 'run_tests') {
     if (!isError) return {}
-    return TESTS_ENDED.test(text) ? { ...open, tests: { text, result } } : open
+    return tellsOfRun(text) ? { ...open, tests: { text, result } } : open
   }
   if (name !== 'shell') return open
   const { command } = (calls.find((call) => call.id === id)?.input ?? {}) as { command?: unknown }

@@ -54,15 +54,43 @@ export async function shorten(
   const text = outputs.clean(held.text)
   if (text.length <= SHOWN_CHARS_MAX) return text
   const name = await outputs.keep(text)
-  const half = SHOWN_CHARS_MAX / 2
-  const head = text.slice(0, half)
-  const tail = text.slice(-half)
-  const left = text.length - head.length - tail.length
+  return withoutMiddle(text, SHOWN_CHARS_MAX, whereToRead(name, droppedBytes))
+}
+
+/** A part of a text, and how much of it is shown. */
+export interface Portion {
+  readonly text: string
+  readonly charsMax: number
+}
+
+/** The same for a text of several parts: each is cut by itself, and all are kept together. */
+export async function shortenParts(
+  parts: readonly Portion[],
+  outputs: OutputFiles,
+  droppedBefore = 0,
+): Promise<string> {
+  const cleaned = parts.map(({ text, charsMax }) => ({ text: outputs.clean(text), charsMax }))
+  const whole = cleaned.map(({ text }) => text).join('\n\n')
+  if (cleaned.every(({ text, charsMax }) => text.length <= charsMax)) return whole
+  const held = hold(whole)
+  const name = await outputs.keep(held.text)
+  const where = whereToRead(name, droppedBefore + held.droppedBytes)
+  return cleaned.map(({ text, charsMax }) => withoutMiddle(text, charsMax, where)).join('\n\n')
+}
+
+function withoutMiddle(text: string, charsMax: number, where: string): string {
+  if (text.length <= charsMax) return text
+  const half = Math.floor(charsMax / 2)
+  const [head, tail] = [text.slice(0, half), text.slice(text.length - half)]
+  return `${head}\n[${text.length - 2 * half} characters left out; ${where}]\n${tail}`
+}
+
+function whereToRead(name: string, droppedBytes: number): string {
   const has =
     droppedBytes === 0
       ? 'everything'
       : `all but ${droppedBytes} bytes that are kept nowhere, and says "[… bytes left out]" in their place`
-  return `${head}\n[${left} characters left out; read_file with path "${name}" has ${has}]\n${tail}`
+  return `read_file with path "${name}" has ${has}`
 }
 
 /** As much of a text as is kept. */

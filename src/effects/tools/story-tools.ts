@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { shorten } from './output-files.ts'
-import { defineTool, type PrintedTests, refused, said } from './tool.ts'
-
-const FAILING_MAX = 30
+import { shorten, shortenParts } from './output-files.ts'
+import { describeTests } from './tests-in-words.ts'
+import { defineTool, refused, said } from './tool.ts'
 
 /** For those who write: runs the tests as they will be run afterwards. */
 export const TEST_TOOLS = [
@@ -15,7 +14,7 @@ export const TEST_TOOLS = [
       if (runTests === undefined) return refused('there is nothing to test here')
       const tests = await runTests(signal)
       const dropped = tests.result.commands.reduce((sum, each) => sum + each.droppedBytes, 0)
-      const text = await shorten(describeTests(tests), outputs, dropped)
+      const text = await shortenParts(describeTests(tests), outputs, dropped)
       return { text, isError: tests.result.verdict !== 'passed' }
     },
   }),
@@ -35,18 +34,3 @@ export const DIFF_TOOLS = [
     },
   }),
 ]
-
-/** A test run in words: the verdict, the counts, the failing tests, and the output. */
-function describeTests({ result, printed }: PrintedTests): string {
-  const { message, counts, commands } = result
-  const numbers =
-    counts === null
-      ? ''
-      : ` (${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped)`
-  const parts = commands.map(({ argv, verdict, exitCode, failing }, i) => {
-    const names = failing.slice(0, FAILING_MAX).map((name) => `- ${name}`)
-    const head = `$ ${argv.join(' ')}\n${verdict}, exit code ${exitCode ?? 'none'}`
-    return [head, ...names, printed[i]].join('\n')
-  })
-  return [`${message}${numbers}`, ...parts].join('\n\n')
-}
