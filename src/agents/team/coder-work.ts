@@ -120,7 +120,10 @@ export function summaryOf(value: Json): JsonObject {
   }
 }
 
-/** A test run, as far as others need to know it. */
+/**
+ * A test run, as far as others need to know it: what each command came to and the failing tests
+ * first, and what failed last, since whoever has less room cuts the middle.
+ */
 export function describeRun(value: Json): { passed: boolean; text: string; fingerprint: string } {
   const commands = (fieldOf(value, 'commands') ?? []) as readonly JsonObject[]
   const counts = fieldOf(value, 'counts') as JsonObject | null
@@ -128,15 +131,21 @@ export function describeRun(value: Json): { passed: boolean; text: string; finge
     counts === null
       ? ''
       : ` (${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped)`
-  const parts = commands.map(({ argv, verdict, failing, tail }) => {
-    const names = ((failing ?? []) as readonly string[]).map((name) => `- ${name}`)
-    return [`$ ${((argv ?? []) as readonly string[]).join(' ')}: ${verdict}`, ...names, tail].join(
-      '\n',
-    )
+  const lineOf = ({ argv }: JsonObject) => `$ ${((argv ?? []) as readonly string[]).join(' ')}`
+  const verdicts = commands.map((command) => `${lineOf(command)}: ${command.verdict}`)
+  const failing = commands.flatMap((command) => {
+    const names = ((command.failing ?? []) as readonly string[]).map((name) => `- ${name}`)
+    return names.length === 0 ? [] : [[`Failing in ${lineOf(command)}`, ...names].join('\n')]
   })
+  const tailsOf = (hasPassed: boolean) =>
+    commands
+      .filter(({ verdict, tail }) => tail && (verdict === 'passed') === hasPassed)
+      .map((command) => `Output of ${lineOf(command)}\n${command.tail}`)
+  const head = [`${fieldOf(value, 'message')}${numbers}`, ...verdicts].join('\n')
+  const parts = [head, ...failing, ...tailsOf(true), ...tailsOf(false)]
   return {
     passed: fieldOf(value, 'verdict') === 'passed',
-    text: bounded([`${fieldOf(value, 'message')}${numbers}`, ...parts].join('\n\n')),
+    text: bounded(parts.join('\n\n')),
     fingerprint: String(fieldOf(value, 'fingerprint') ?? fieldOf(value, 'code') ?? 'unknown'),
   }
 }
