@@ -15,8 +15,7 @@ import { NEW, OLD, scenario } from '../scenario.ts'
 
 const LOSSES = [
   ['network', 'provider_network_error', 2],
-  // Each of these may have cost something, and so is a turn of its own.
-  ['timeout', 'provider_timeout', 3],
+  ['timeout', 'provider_timeout', 2],
   ['auth', 'provider_auth_error', 1],
   ['quota', 'provider_auth_error', 1],
 ] as const
