@@ -49,9 +49,8 @@ export async function shorten(
   outputs: OutputFiles,
   droppedBefore = 0,
 ): Promise<string> {
-  const held = hold(whole)
+  const { text, ...held } = hold(outputs.clean(whole))
   const droppedBytes = droppedBefore + held.droppedBytes
-  const text = outputs.clean(held.text)
   if (text.length <= SHOWN_CHARS_MAX) return text
   const name = await outputs.keep(text)
   return withoutMiddle(text, SHOWN_CHARS_MAX, whereToRead(name, droppedBytes))
