@@ -47,6 +47,7 @@ test.each([
 test.each([
   ['once more', /one of retry, rewrite/],
   ['rewrite', /Say how/],
+  ['rewrite: ', /Say how/],
 ])('about a story, %j does not do', (said, message) => {
   expect(() => answerTo(asked('story', 'retry', 'rewrite'), said)).toThrow(message)
 })

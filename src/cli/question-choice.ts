@@ -60,9 +60,9 @@ export function answerTo(
   if (kind === 'story' && choice === undefined) {
     throw new UsageError(`The answer is one of ${choices.join(', ')}, as in: slipway answer retry.`)
   }
-  if (kind === 'story' && choice === 'rewrite' && text === choice) {
+  const said = choice === undefined ? text : text.slice(choice.length).replace(/^:\s*/, '')
+  if (kind === 'story' && choice === 'rewrite' && said === '') {
     throw new UsageError('Say how, as in: slipway answer "rewrite: what is to be built instead".')
   }
-  const said = choice === undefined ? text : text.slice(choice.length).replace(/^:\s*/, '')
   return { choice: choice ?? '', text: said === '' ? (choice ?? '') : said }
 }

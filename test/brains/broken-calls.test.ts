@@ -49,6 +49,7 @@ describe.each(API_SUBJECTS)('$provider', (api) => {
     ['fails before it begins', { broken: 'error_in_stream', frames: 0 }],
     ['is the page of a proxy', { broken: 'html' }],
     ['is no stream', { raw: ['{"ok":true}'], headers: { 'content-type': 'application/json' } }],
+    ['is late behind a gateway', { raw: ['{"error":{}}'], status: 504, headers: {} }],
     ['is refused', { raw: ['{"error":{}}'], status: 429, headers: {} }],
   ])('one that %s was not', async (_, answer) => {
     const events = await think(answer)

@@ -119,3 +119,42 @@ describe('a second answer, which nobody asked for', () => {
     expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'stop' })
   })
 })
+
+describe('what a reply used', () => {
+  const usageOf = async (provider: ApiSubject['provider'], frames: readonly string[]) => {
+    const [told] = only(await read(provider, frames), 'usage')
+    return [told?.usage.inputTokens, told?.usage.outputTokens]
+  }
+  const chat = (usage: object) => [
+    sse({ id: 'x', choices: [{ index: 0, delta: { content: 'A' }, finish_reason: 'stop' }] }),
+    sse({ id: 'x', choices: [], usage }),
+    sse('[DONE]'),
+  ]
+  const gemini = (usageMetadata: object) => {
+    const content = { role: 'model', parts: [{ text: 'A' }] }
+    return [sse({ candidates: [{ index: 0, content, finishReason: 'STOP' }], usageMetadata })]
+  }
+
+  test.each<[ApiSubject['provider'], readonly string[], readonly (number | null)[]]>([
+    ['openai-compatible', chat({}), [null, null]],
+    ['openai-compatible', chat({ total_tokens: 33 }), [null, null]],
+    ['openai-compatible', chat({ prompt_tokens: 11 }), [11, null]],
+    ['openai-compatible', chat({ completion_tokens: 22 }), [null, 22]],
+    ['openai-compatible', chat({ prompt_tokens: 0, completion_tokens: 22 }), [null, 22]],
+    ['openai-compatible', chat({ prompt_tokens: 11, completion_tokens: 22 }), [11, 22]],
+    ['google', gemini({}), [null, null]],
+    ['google', gemini({ totalTokenCount: 33 }), [null, null]],
+    ['google', gemini({ promptTokenCount: 11, totalTokenCount: 33 }), [11, null]],
+    ['google', gemini({ promptTokenCount: 11, candidatesTokenCount: 22 }), [11, 22]],
+    ['google', gemini({ promptTokenCount: 11, thoughtsTokenCount: 5 }), [11, 5]],
+  ])('is untold at %s where it does not say it: %j', async (provider, frames, told) => {
+    expect(await usageOf(provider, frames)).toEqual(told)
+  })
+
+  test('is told by OpenAI also of a reply that failed', async () => {
+    const usage = { input_tokens: 11, output_tokens: 22 }
+    const error = { code: 'server_error', message: 'no' }
+    const response = { id: 'r', status: 'failed', error, usage }
+    expect(await usageOf('openai', [sse({ type: 'response.failed', response })])).toEqual([11, 22])
+  })
+})

@@ -138,6 +138,8 @@ export class ReplyReader {
     }
     if (typeof chunk.modelVersion === 'string') this.#answeredBy = chunk.modelVersion
     if (chunk.type === 'message_start') this.#usage = toStartUsage(chunk.message?.usage ?? {})
+    const end = endUsageIn(chunk)
+    if (end != null && this.#provider.startsWith('openai')) this.#usage = toEndUsage(end)
   }
 
   /** The part of that name, made when it is new; what is said about it is kept. */
@@ -212,7 +214,9 @@ interface RawChunk {
   readonly modelVersion?: unknown
   readonly choices?: unknown
   readonly candidates?: unknown
-  readonly message?: { readonly usage?: Readonly<Record<string, unknown>> }
+  readonly message?: { readonly usage?: Counts }
+  readonly usage?: Counts | null
+  readonly response?: { readonly usage?: Counts | null }
 }
 
 /** Whether some choice of a chunk is not the first, which is all that is asked for. */
@@ -238,25 +242,54 @@ function isShallow(value: unknown, depth: number): boolean {
   return depth > 0 && Object.values(value).every((inner) => isShallow(inner, depth - 1))
 }
 
+type Counts = Readonly<Record<string, unknown>>
+
+/** How servers say what they counted, where their libraries say 0 for what was not said. */
+const COUNTED_AS: Readonly<Partial<Record<ApiProvider, readonly [input: RegExp, output: RegExp]>>> =
+  {
+    'openai-compatible': [/^prompt_tokens$/, /^completion_tokens$/],
+    google: [/^promptTokenCount$/, /^(?:candidates|thoughts)TokenCount$/],
+  }
+
 function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV3Usage, by: ApiProvider): Usage {
-  // That library says 0 where the server says nothing.
-  const said = by === 'openai-compatible' ? cachedIn(raw) : inputTokens.cacheRead
+  const counts = (raw ?? {}) as Counts
+  const isSaid = (name: RegExp | undefined) =>
+    name === undefined || Object.keys(counts).some((key) => name.test(key) && counts[key] != null)
+  const [input, output] = COUNTED_AS[by] ?? []
+  const cached = by === 'openai-compatible' ? cachedIn(counts) : inputTokens.cacheRead
   return {
-    inputTokens: readTokens(inputTokens.total),
-    cachedTokens: readTokens(said),
+    // No request has none.
+    inputTokens: isSaid(input) ? readTokens(inputTokens.total) || null : null,
+    cachedTokens: readTokens(cached),
     cacheWriteTokens: readTokens(inputTokens.cacheWrite),
-    outputTokens: readTokens(outputTokens.total),
+    outputTokens: isSaid(output) ? readTokens(outputTokens.total) : null,
   }
 }
 
-function cachedIn(raw: unknown): unknown {
-  const usage = (raw ?? {}) as Record<string, unknown>
-  const details = (usage.prompt_tokens_details ?? {}) as Record<string, unknown>
+function cachedIn(usage: Counts): unknown {
+  const details = (usage.prompt_tokens_details ?? {}) as Counts
   return details.cached_tokens ?? usage.prompt_cache_hit_tokens
 }
 
+/** What OpenAI counted by the end of a reply; some servers count in its middle too. */
+function endUsageIn({ choices, usage, response }: RawChunk): Counts | null | undefined {
+  const isAfterAll = Array.isArray(choices) && choices.length === 0
+  return isAfterAll ? usage : response?.usage
+}
+
+/** The same by either of its protocols; the library says it only where the stream ends as it should. */
+function toEndUsage(usage: Counts): Usage {
+  const details = (usage.input_tokens_details ?? {}) as Counts
+  return {
+    inputTokens: readTokens(usage.input_tokens ?? usage.prompt_tokens),
+    cachedTokens: readTokens(details.cached_tokens ?? cachedIn(usage)),
+    cacheWriteTokens: null,
+    outputTokens: readTokens(usage.output_tokens ?? usage.completion_tokens),
+  }
+}
+
 /** What Anthropic says as a reply begins; of what it is about to say, nobody knows when it is cut. */
-function toStartUsage(usage: Readonly<Record<string, unknown>>): Usage {
+function toStartUsage(usage: Counts): Usage {
   const cachedTokens = readTokens(usage.cache_read_input_tokens)
   const cacheWriteTokens = readTokens(usage.cache_creation_input_tokens)
   const freshTokens = readTokens(usage.input_tokens)

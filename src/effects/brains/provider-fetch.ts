@@ -33,6 +33,7 @@ export function openProviderFetch(watch: TurnWatch): typeof fetch {
   return async (input, init) => {
     const response = await send(String(input), init ?? {}, watch)
     const { statusCode: status = 0, statusMessage: statusText = '' } = response
+    if (status !== 200) watch.decline()
     const body = BODILESS.includes(status) ? null : bodyOf(response, watch)
     if (body === null) response.resume()
     return new Response(body, { status, statusText, headers: headersOf(response) })

@@ -70,6 +70,11 @@ export class TurnWatch {
     this.#isSent = true
   }
 
+  /** Who took the request does not work on it. */
+  decline(): void {
+    this.#isSent = false
+  }
+
   answer(): void {
     this.#isAnswering = true
   }

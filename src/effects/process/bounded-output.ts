@@ -1,5 +1,10 @@
 const FIRST_BYTES = 4_096
 
+/** What stands in the place of what was dropped. */
+export function gapMark(droppedBytes: number): string {
+  return `\n[${droppedBytes} bytes left out]\n`
+}
+
 /** Gathers output in bounded memory: its beginning and its end are kept, its middle is dropped. */
 export class BoundedOutput {
   readonly #headBytesMax: number
@@ -32,7 +37,7 @@ export class BoundedOutput {
       const tail = this.#tail.subarray(0, this.#tailBytes)
       return { bytes: Buffer.concat([head, tail]), droppedBytes }
     }
-    const gap = Buffer.from(`\n[${droppedBytes} bytes left out]\n`)
+    const gap = Buffer.from(gapMark(droppedBytes))
     const oldest = this.#tailBytes % this.#tailBytesMax
     const tail = [this.#tail.subarray(oldest), this.#tail.subarray(0, oldest)]
     return { bytes: Buffer.concat([head, gap, ...tail]), droppedBytes }

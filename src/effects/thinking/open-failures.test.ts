@@ -56,3 +56,18 @@ test.each(CASES)('what fails now is %s', (_, exchanges, open) => {
     ...(command && { command: command.text }),
   }).toEqual(open)
 })
+
+test('only the very same command mends what it had failed with', () => {
+  const failed = shell('npm ci\nnpm run build', 'TS2304\n[exit code 2]')
+  const other = shell('npm ci', 'added\n[exit code 0]', false)
+  const same = shell('npm ci\nnpm run build', 'built\n[exit code 0]', false)
+  expect(openFailures([...failed, ...other].flat()).command?.text).toContain('TS2304')
+  expect(openFailures([...failed, ...same].flat())).toEqual({})
+  const long = `cat <<END > a.txt\n${'x'.repeat(5_000)}\nEND`
+  const { command } = openFailures(shell(long, 'no room\n[exit code 1]'))
+  const summary = told(
+    withSections('All is well.', { command: command?.text.slice(0, 2_000) ?? '' }),
+  )
+  expect(openFailures([summary]).command).toBeDefined()
+  expect(openFailures([summary, ...shell(long, 'x\n[exit code 0]', false)])).toEqual({})
+})

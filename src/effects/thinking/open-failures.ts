@@ -1,6 +1,7 @@
 import type { Message, ToolCall, ToolResult } from '../brains/brain.ts'
 import { tellsOfRun } from '../tools/tests-in-words.ts'
 import { sectionsIn } from './kept-sections.ts'
+import { fingerprint } from './reply.ts'
 
 /** Something that failed and is not known to be mended. */
 export interface OpenFailure {
@@ -14,6 +15,8 @@ export interface OpenFailures {
   readonly tests?: OpenFailure
   readonly command?: OpenFailure
 }
+
+const COMMAND_CHARS_MAX = 300
 
 /** Advice and refusals are answers too; only what was carried out has an end. */
 const COMMAND_ENDED = /\n\[[^\n]*\]$/
@@ -50,11 +53,18 @@ function after(open: OpenFailures, result: ToolResult, calls: readonly ToolCall[
   }
   if (name !== 'shell') return open
   const { command } = (calls.find((call) => call.id === id)?.input ?? {}) as { command?: unknown }
-  const line = `$ ${command}\n`
+  const line = `$ ${named(String(command))}\n`
   if (isError) {
     const hasFailed = COMMAND_ENDED.test(text)
     return hasFailed ? { ...open, command: { text: `${line}${text}`, result } } : open
   }
   const { command: failed, ...rest } = open
   return failed?.text.startsWith(line) ? rest : open
+}
+
+/** A command in one line that no other has, also where its end is left out. */
+function named(command: string): string {
+  const isPlain = command.length <= COMMAND_CHARS_MAX && !command.includes('\n')
+  if (isPlain) return command
+  return `${JSON.stringify(command).slice(0, COMMAND_CHARS_MAX)} (${fingerprint(command)})`
 }

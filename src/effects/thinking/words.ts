@@ -44,7 +44,7 @@ export function noteWords({ name, text = '' }: Note, endsWith: readonly string[]
     case 'cut_off':
       return renderPrompt('loop/cut_off', {})
     case 'unusable':
-      return renderPrompt('loop/unusable', { problem: text })
+      return renderPrompt('loop/unusable', { problem: text || 'nobody said why' })
     case 'message':
       return renderPrompt('loop/message', { message: text })
   }

@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 test('no part of a secret stays where a text is cut because it is too long to be kept', async () => {
   const outputs = openOutputFiles(folder, [SECRET])
   // Whatever the place of the cut is, a secret lies across it.
-  const whole = SECRET.repeat(200_000)
+  const whole = `${SECRET} `.repeat(200_000)
   const shown = await shorten(whole, outputs)
   const name = /path "(output:\w+)"/.exec(shown)?.[1] ?? ''
   const kept = `${shown}${await outputs.read(name)}`

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { redact } from '../guards/redaction.ts'
-import { BoundedOutput } from '../process/bounded-output.ts'
+import { BoundedOutput, gapMark } from '../process/bounded-output.ts'
 
 /** Where long output is kept for the model to read on. */
 export interface OutputFiles {
@@ -37,6 +37,9 @@ export function openOutputFiles(folder: string, secrets: readonly string[] = [])
 /** The most of one answer that a model is shown. */
 export const SHOWN_CHARS_MAX = 16_000
 
+/** Longer than any secret. */
+const SECRET_CHARS_MAX = 8_192
+
 /** The most that is kept of one answer: what a command may print, and words around that. */
 const KEPT_BYTES_MAX = 4_100_000
 
@@ -49,11 +52,11 @@ export async function shorten(
   outputs: OutputFiles,
   droppedBefore = 0,
 ): Promise<string> {
-  const { text, ...held } = hold(outputs.clean(whole))
-  const droppedBytes = droppedBefore + held.droppedBytes
+  const held = hold(whole)
+  const { text, droppedBytes } = clearOfCut({ ...held, text: outputs.clean(held.text) })
   if (text.length <= SHOWN_CHARS_MAX) return text
   const name = await outputs.keep(text)
-  return withoutMiddle(text, SHOWN_CHARS_MAX, whereToRead(name, droppedBytes))
+  return withoutMiddle(text, SHOWN_CHARS_MAX, whereToRead(name, droppedBefore + droppedBytes))
 }
 
 /** A part of a text, and how much of it is shown. */
@@ -92,11 +95,30 @@ function whereToRead(name: string, droppedBytes: number): string {
   return `read_file with path "${name}" has ${has}`
 }
 
-/** As much of a text as is kept. */
-function hold(text: string): { readonly text: string; readonly droppedBytes: number } {
+/** As much of a text as is kept, with a mark where the rest was. */
+interface Held {
+  readonly text: string
+  readonly droppedBytes: number
+}
+
+function hold(text: string): Held {
   if (Buffer.byteLength(text) <= KEPT_BYTES_MAX) return { text, droppedBytes: 0 }
   const output = new BoundedOutput(KEPT_BYTES_MAX)
   output.add(Buffer.from(text))
   const { bytes, droppedBytes } = output.take()
   return { text: bytes.toString(), droppedBytes }
+}
+
+/**
+ * Without what stands beside the cut: half of a secret is not known for one. To look through all of
+ * the text before it is cut could take seconds, in which nobody else does anything.
+ */
+function clearOfCut({ text, droppedBytes }: Held): Held {
+  if (droppedBytes === 0) return { text, droppedBytes }
+  const [head = '', ...rest] = text.split(gapMark(droppedBytes))
+  const tail = rest.join(gapMark(droppedBytes))
+  const kept = [head.slice(0, -SECRET_CHARS_MAX), tail.slice(SECRET_CHARS_MAX)]
+  const bytesOf = (texts: readonly string[]) => Buffer.byteLength(texts.join(''))
+  const dropped = droppedBytes + bytesOf([head, tail]) - bytesOf(kept)
+  return { text: kept.join(gapMark(dropped)), droppedBytes: dropped }
 }

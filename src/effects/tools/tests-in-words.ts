@@ -3,7 +3,6 @@ import { type Portion, SHOWN_CHARS_MAX } from './output-files.ts'
 import type { PrintedTests } from './tool.ts'
 
 const FAILING_MAX = 30
-const COMMAND_CHARS_MAX = 200
 
 /** What the verdicts and names may take, however many there are. */
 const HEAD_CHARS_MAX = SHOWN_CHARS_MAX / 2
@@ -44,7 +43,7 @@ export function describeTests({ result, printed }: PrintedTests): readonly Porti
 }
 
 function lineOf({ argv, cwd }: CommandResult): string {
-  const line = `$ ${argv.join(' ')}`.slice(0, COMMAND_CHARS_MAX)
+  const line = `$ ${argv.join(' ')}`
   return cwd === null ? line : `${line} (in ${cwd})`
 }
 

@@ -154,7 +154,7 @@ describe('variables of an entry', () => {
   })
 
   test('are secrets, unless everybody is told them, or they are a place or a plain word', () => {
-    const given = ['TOKEN', 'USER', 'PLACE', 'NOWHERE', 'STAGE', 'A_PASSWORD']
+    const given = ['TOKEN', 'USER', 'PLACE', 'NOWHERE', 'STAGE', 'smtp_pass', 'KEY_FILE', 'LONG']
     const env = Object.fromEntries(given.map((name) => [name, variable(name)]))
     const environment = {
       TOKEN: 'a-token',
@@ -162,10 +162,15 @@ describe('variables of an entry', () => {
       PLACE: process.cwd(),
       NOWHERE: '/f3kQ/9zX==',
       STAGE: 'production',
-      A_PASSWORD: 'swordfish',
+      smtp_pass: 'swordfish',
+      KEY_FILE: process.cwd(),
+      LONG: 'abcdefghijklmnop',
     }
     const expanded = expandEntry(serverOf({ command: 'x', env }).entry, given, environment)
-    expect(expanded).toMatchObject({ ok: true, secrets: ['a-token', '/f3kQ/9zX==', 'swordfish'] })
+    expect(expanded).toMatchObject({
+      ok: true,
+      secrets: ['a-token', '/f3kQ/9zX==', 'swordfish', 'abcdefghijklmnop'],
+    })
   })
 
   test('named like what every object has are not set', () => {

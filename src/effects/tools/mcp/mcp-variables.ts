@@ -7,7 +7,7 @@ import { HARMLESS } from './run-server.ts'
 /** `${NAME}`, and `${NAME:-what else}`. */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
-const WORD = /^[a-z]+$/
+const WORD = /^[a-z]{1,12}$/
 
 /** An entry with its variables filled in, and those of their values that nobody else may see. */
 export type Expansion =
@@ -60,9 +60,9 @@ export function expandEntry(
 
 /** Not the name of a place, nor a word such as `production`: nobody could write without those. */
 function isSecret(name: string, value: string): boolean {
-  if (isSecretName(name)) return true
   const isPlace = isAbsolute(value) && existsSync(value)
-  return !HARMLESS.includes(name) && !isPlace && !WORD.test(value)
+  if (isPlace || HARMLESS.includes(name)) return false
+  return isSecretName(name) || !WORD.test(value)
 }
 
 function textsOf(entry: McpEntry): readonly string[] {
