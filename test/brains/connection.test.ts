@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { Reply } from '../providers/answer.ts'
 import { WIRES } from '../providers/wires.ts'
 import { API_SUBJECTS, type ApiSubject, openSubject } from './api-subjects.ts'
@@ -32,10 +32,11 @@ async function serve(answer: (response: ServerResponse) => void): Promise<{ url:
   return { url: `http://127.0.0.1:${(opened.address() as AddressInfo).port}` }
 }
 
-function stream(): string {
-  const wire = WIRES.find(({ name }) => name === ANTHROPIC.wire)
+function stream(api = ANTHROPIC): string {
+  const wire = WIRES.find(({ name }) => name === api.wire)
   const tokens = { inputTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 1 }
-  const facts = { number: 1, model: 'claude-test', body: {}, ...tokens }
+  const body = { stream_options: { include_usage: true } }
+  const facts = { number: 1, model: 'claude-test', body, ...tokens }
   return wire?.framesOf(REPLY, facts).join('') ?? ''
 }
 
@@ -54,19 +55,43 @@ test('one connection serves turn after turn, also where a stream ends after its 
   expect(connections.size).toBe(1)
 })
 
-test('a stream that does not end after its last word is left', async () => {
-  const brain = openSubject(
-    ANTHROPIC,
-    await serve((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(stream())
-    }),
-  )
-  const startedMs = performance.now()
-  expect(textOf(await thinkThrough(brain))).toBe('All is well.')
-  expect(performance.now() - startedMs).toBeLessThan(900)
-  await expect
-    .poll(() => [...connections].every(({ destroyed }) => destroyed), { timeout: 5_000 })
-    .toBe(true)
+/** Those that say which word is the last. */
+const CONCLUDING = API_SUBJECTS.filter(({ provider }) =>
+  ['anthropic', 'openai', 'openai-compatible', 'ollama'].includes(provider),
+)
+
+describe.each(CONCLUDING)('after the last word of $provider', (api) => {
+  const headers = {
+    'content-type': api.provider === 'ollama' ? 'application/x-ndjson' : 'text/event-stream',
+  }
+
+  test('a stream that does not end is left', async () => {
+    const brain = openSubject(
+      api,
+      await serve((response) => void response.writeHead(200, headers).write(stream(api))),
+    )
+    const startedMs = performance.now()
+    const events = await thinkThrough(brain)
+    expect(textOf(events)).toBe('All is well.')
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+    expect(performance.now() - startedMs).toBeLessThan(900)
+    await expect
+      .poll(() => [...connections].every(({ destroyed }) => destroyed), { timeout: 5_000 })
+      .toBe(true)
+  })
+
+  test('one that breaks off has said everything', async () => {
+    const brain = openSubject(
+      api,
+      await serve((response) => {
+        response.writeHead(200, headers).write(stream(api))
+        setTimeout(() => response.destroy(), 50)
+      }),
+    )
+    const events = await thinkThrough(brain)
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+    expect(only(events, 'usage')).toMatchObject([{ usage: { outputTokens: 1 } }])
+  })
 })
 
 test('a reply that is compressed, though nobody asked for it, is read', async () => {

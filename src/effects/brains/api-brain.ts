@@ -64,6 +64,7 @@ async function* ask(
       }
       if (!PREAMBLE.includes(part.type)) watch.begin()
       const event = reply.take(part)
+      if (reply.isWhole) watch.conclude()
       watch.pause()
       if (event !== undefined) yield event
       watch.resume()

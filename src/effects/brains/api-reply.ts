@@ -22,6 +22,9 @@ const INPUT_DEPTH_MAX = 64
 /** What some provider signs or encrypts, and refuses a conversation without. */
 const KEPT = ['signature', 'redactedData', 'reasoningEncryptedContent', 'thoughtSignature']
 
+/** The last events of OpenAI's replies; by its older protocol it is what was used, after a reason. */
+const WHOLE: readonly string[] = ['response.completed', 'response.incomplete']
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** Puts one reply together from the parts of its stream. */
@@ -37,11 +40,18 @@ export class ReplyReader {
   #usage: Usage | undefined
   #finish: LanguageModelV3FinishReason | undefined
   #failure: BrainFailure | undefined
+  #hasReason = false
+  #isWhole = false
 
   constructor(provider: ApiProvider, model: string) {
     this.#provider = provider
     this.#model = model
     this.#answeredBy = model
+  }
+
+  /** Whether the provider said that this was all, before its library says so. */
+  get isWhole(): boolean {
+    return this.#isWhole
   }
 
   /** Whether nothing more is to be read. */
@@ -138,8 +148,13 @@ export class ReplyReader {
     }
     if (typeof chunk.modelVersion === 'string') this.#answeredBy = chunk.modelVersion
     if (chunk.type === 'message_start') this.#usage = toStartUsage(chunk.message?.usage ?? {})
+    if (WHOLE.includes(String(chunk.type))) this.#isWhole = true
+    const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
+    this.#hasReason ||= choice?.finish_reason != null
     const end = endUsageIn(chunk)
-    if (end != null && this.#provider.startsWith('openai')) this.#usage = toEndUsage(end)
+    if (end == null || !this.#provider.startsWith('openai')) return
+    this.#usage = toEndUsage(end)
+    this.#isWhole ||= this.#hasReason
   }
 
   /** The part of that name, made when it is new; what is said about it is kept. */

@@ -114,7 +114,16 @@ function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uin
       controller.enqueue(chunk)
       if ((controller.desiredSize ?? 0) <= 0) content.pause()
     })
-    content.on('end', () => isRead && controller.close())
+    const end = () => {
+      if (isRead) controller.close()
+      isRead = false
+    }
+    // Some connections stay open, or break, after all has been said.
+    watch.onConcluded = () => {
+      end()
+      content.resume()
+    }
+    content.on('end', end)
     content.on('error', (cause) => {
       if (isRead) controller.error(new TypeError('terminated', { cause }))
     })
