@@ -1,22 +1,19 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openProcesses, type Processes } from '../../src/effects/process/processes.ts'
-import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
 import { SEARCH_TOOLS } from '../../src/effects/tools/command-tools.ts'
-import { openOutputFiles } from '../../src/effects/tools/output-files.ts'
 import type { ToolContext } from '../../src/effects/tools/tool.ts'
 import { answerCalls } from '../../src/effects/tools/tool-calls.ts'
 import { writeFiles } from '../git/world.ts'
+import { openToolGround, type ToolGround } from './tool-ground.ts'
 
-let scratch: string
-let processes: Processes
+let ground: ToolGround
 let context: ToolContext
 
 beforeAll(async () => {
-  scratch = mkdtempSync(join(tmpdir(), 'slipway-search-'))
-  const workspace = join(scratch, 'workspace')
+  ground = await openToolGround('read')
+  const { scratch, workspace } = ground
+  context = ground.context
   writeFiles(workspace, {
     'src/a.ts': 'export const answer = 42\n',
     'src/b.js': 'const other = 42\n',
@@ -27,17 +24,9 @@ beforeAll(async () => {
   writeFiles(scratch, { 'outside.ts': 'answer outside\n' })
   symlinkSync('..', join(workspace, 'up'))
   symlinkSync('src', join(workspace, 'code'))
-  processes = openProcesses(scratch)
-  const isolation = await openUnconfined(processes, { stateFolder: join(scratch, 'state') })
-  const sandbox = await isolation.open({ workspace, access: 'read' })
-  const outputs = openOutputFiles(join(scratch, 'outputs'))
-  context = { workspace, sandbox, outputs, signal: new AbortController().signal }
 })
 
-afterAll(async () => {
-  await processes.close()
-  rmSync(scratch, { recursive: true, force: true })
-})
+afterAll(() => ground.close())
 
 async function call(name: string, input: unknown) {
   const [answer] = await answerCalls(SEARCH_TOOLS, [{ id: '1', name, input }], context)

@@ -64,7 +64,7 @@ async function* ask(
       }
       if (!PREAMBLE.includes(part.type)) watch.begin()
       const event = reply.take(part)
-      if (reply.isWhole) watch.conclude()
+      if (reply.isWhole) watch.onWhole()
       watch.pause()
       if (event !== undefined) yield event
       watch.resume()

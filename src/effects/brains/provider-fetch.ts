@@ -119,7 +119,7 @@ function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uin
       isRead = false
     }
     // Some connections stay open, or break, after all has been said.
-    watch.onConcluded = () => {
+    watch.onWhole = () => {
       end()
       content.resume()
     }

@@ -25,8 +25,8 @@ export class TurnWatch {
   #isPaused = false
   #isAnswered = false
   #verdict: BrainFailure | undefined
-  /** Called when whoever reads the reply knows that it is whole. */
-  onConcluded = () => {}
+  /** Called when nothing more of the reply is to come, whether or not its stream ends. */
+  onWhole = () => {}
 
   constructor(timeouts: TurnTimeouts, outer: AbortSignal) {
     const { firstTokenMs, totalMs } = timeouts
@@ -79,11 +79,6 @@ export class TurnWatch {
 
   answer(): void {
     this.#isAnswering = true
-  }
-
-  /** Nothing more of the reply is to come, whether or not its stream ends. */
-  conclude(): void {
-    this.onConcluded()
   }
 
   /** Something of the reply itself has come; from now on silence is a stall. */

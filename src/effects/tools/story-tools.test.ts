@@ -1,35 +1,22 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openProcesses, type Processes } from '../process/processes.ts'
-import { openUnconfined } from '../sandbox/unconfined.ts'
+import { openToolGround, type ToolGround } from '../../../test/tools/tool-ground.ts'
 import { runTests } from '../testing/run-tests.ts'
-import { openOutputFiles } from './output-files.ts'
 import { TEST_TOOLS } from './story-tools.ts'
 import type { ToolContext } from './tool.ts'
 import { answerCalls } from './tool-calls.ts'
 
-let scratch: string
 let workspace: string
-let processes: Processes
+let ground: ToolGround
 let context: ToolContext
 
 beforeEach(async () => {
-  scratch = mkdtempSync(join(tmpdir(), 'slipway-story-tools-'))
-  workspace = join(scratch, 'workspace')
-  mkdirSync(workspace)
-  processes = openProcesses(scratch)
-  const isolation = await openUnconfined(processes, { stateFolder: scratch })
-  const sandbox = await isolation.open({ workspace, access: 'write' })
-  const outputs = openOutputFiles(join(scratch, 'outputs'))
-  context = { workspace, sandbox, outputs, signal: new AbortController().signal }
+  ground = await openToolGround('write')
+  ;({ workspace, context } = ground)
 })
 
-afterEach(async () => {
-  await processes.close()
-  rmSync(scratch, { recursive: true, force: true })
-})
+afterEach(() => ground.close())
 
 /** What `run_tests` answers where these are the test commands, by what they print and exit with. */
 async function answerOf(...commands: readonly (readonly [string, number])[]) {

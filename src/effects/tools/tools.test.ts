@@ -3,24 +3,19 @@ import {
   closeSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openProcesses, type Processes } from '../process/processes.ts'
-import { openUnconfined } from '../sandbox/unconfined.ts'
+import { openToolGround, type ToolGround } from '../../../test/tools/tool-ground.ts'
 import { SHELL_TOOLS } from './command-tools.ts'
 import { EDIT_TOOLS } from './edit-tools.ts'
-import { openOutputFiles } from './output-files.ts'
 import { READ_TOOLS } from './read-tools.ts'
 import { DIFF_TOOLS } from './story-tools.ts'
 import { TERMINAL_TOOLS } from './terminal-tools.ts'
@@ -31,26 +26,17 @@ const TOOLS = [...READ_TOOLS, ...EDIT_TOOLS, ...SHELL_TOOLS, ...Object.values(TE
 
 let scratch: string
 let workspace: string
-let processes: Processes
+let ground: ToolGround
 let context: ToolContext
 
 beforeEach(async () => {
-  scratch = mkdtempSync(join(tmpdir(), 'slipway-tools-'))
-  workspace = join(scratch, 'workspace')
-  mkdirSync(workspace)
+  ground = await openToolGround('write')
+  ;({ scratch, workspace, context } = ground)
   writeFileSync(join(workspace, 'a.txt'), 'one\ntwo\nthree\n')
   writeFileSync(join(scratch, 'secret.txt'), 'outside')
-  processes = openProcesses(scratch)
-  const isolation = await openUnconfined(processes, { stateFolder: scratch })
-  const sandbox = await isolation.open({ workspace, access: 'write' })
-  const outputs = openOutputFiles(join(scratch, 'outputs'))
-  context = { workspace, sandbox, outputs, signal: new AbortController().signal }
 })
 
-afterEach(async () => {
-  await processes.close()
-  rmSync(scratch, { recursive: true, force: true })
-})
+afterEach(() => ground.close())
 
 async function call(name: string, input: unknown) {
   const [answer] = await answerCalls(TOOLS, [{ id: '1', name, input }], context)
