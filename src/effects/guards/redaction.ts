@@ -1,6 +1,7 @@
 import { formsOf, type SecretForms } from './secret-forms.ts'
 import { findLookalikes, type Span } from './secret-patterns.ts'
 
+/** What stands in the place of what was taken out. */
 export const REDACTED = '[redacted]'
 
 /** Of a secret that was cut off with its text, as much as this is too much to be shown. */
@@ -22,6 +23,11 @@ export function holdsSecret(text: string, secrets: readonly string[]): boolean {
   const known = secrets.flatMap(formsOf)
   const isThere = known.some(({ forms }) => forms.some((form) => text.includes(form)))
   return isThere || findWrapped(text, known).length > 0
+}
+
+/** How often the mark of what was taken out is in a text, whoever put it there. */
+export function countRedacted(text: string): number {
+  return text.split(REDACTED).length - 1
 }
 
 function replace(text: string, spans: readonly Span[]): string {

@@ -1,10 +1,14 @@
 import { z } from 'zod'
 import { PathGuardError, replaceInside, writeInside } from '../guards/path-guard.ts'
+import { countRedacted, REDACTED } from '../guards/redaction.ts'
 import { explained, readBytes } from './read-tools.ts'
 import { defineTool, refused, said } from './tool.ts'
 
 const TEXT_CHARS_MAX = 500_000
 const path = z.string().min(1).max(4_096)
+
+/** For a model that takes the mark of what was taken out for what a file says. */
+const NOT_SHOWN = `${REDACTED} stands for something that you are not shown. Leave that as it is, and change the file around it with edit_file; where the word itself is meant, put it together from two parts.`
 
 const editFile = defineTool({
   name: 'edit_file',
@@ -20,7 +24,10 @@ const editFile = defineTool({
     return explained(async () => {
       const before = textOf(await readBytes(workspace, path), path)
       const first = before.indexOf(old_text)
-      if (first === -1) return refused(`old_text does not occur in ${path}`)
+      if (first === -1) {
+        const advice = countRedacted(old_text) === 0 ? '' : `: ${NOT_SHOWN}`
+        return refused(`old_text does not occur in ${path}${advice}`)
+      }
       const again = before.indexOf(old_text, first + 1)
       if (again !== -1) {
         const times = before.split(old_text).length - 1
@@ -29,6 +36,7 @@ const editFile = defineTool({
       if (old_text === new_text) return refused('old_text and new_text are the same')
       const after = before.slice(0, first) + new_text + before.slice(first + old_text.length)
       if (!after.isWellFormed()) return refused('old_text or new_text has half a character')
+      if (countRedacted(after) > countRedacted(before)) return refused(NOT_SHOWN)
       await replaceInside(workspace, path, after)
       return said(`${path}: line ${before.slice(0, first).split('\n').length} changed`)
     })
@@ -44,11 +52,19 @@ const writeFile = defineTool({
   async run({ path, text }, { workspace }) {
     return explained(async () => {
       if (!text.isWellFormed()) return refused('text has half a character')
+      const marks = countRedacted(text)
+      if (marks > 0 && marks > (await countIn(workspace, path))) return refused(NOT_SHOWN)
       await writeInside(workspace, path, text)
       return said(`${path}: ${text.split('\n').length} lines written`)
     })
   },
 })
+
+/** How often a file says the mark itself; where there is none, or one that is no text, never. */
+async function countIn(workspace: string, path: string): Promise<number> {
+  const before = await readBytes(workspace, path).catch(() => '')
+  return countRedacted(before.toString())
+}
 
 /** A text that comes out as the same bytes again. */
 function textOf(bytes: Uint8Array, path: string): string {

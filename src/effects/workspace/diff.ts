@@ -1,8 +1,15 @@
 import type { Git } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
+import { countRedacted, REDACTED } from '../guards/redaction.ts'
 
-/** What differs between two commits, as git shows it, in all files or below one path. */
+const NAMED_MAX = 20
+
+/**
+ * What differs between two commits, as git shows it, in all files or below one path. It begins with
+ * a warning where the mark of a secret was written: once secrets are taken out, such a line looks as
+ * it did before.
+ */
 export async function readDiff(
   git: Git,
   { work }: Repositories,
@@ -12,5 +19,21 @@ export async function readDiff(
   const commits = [guardGit('commit', from), guardGit('commit', to)]
   const only = path === undefined ? [] : ['--', guardGit('path', path)]
   const { text } = await git.run(['diff', ...flags, ...commits, ...only], { repository: work })
-  return text
+  const marked = filesWithMarks(text)
+  if (marked.length === 0) return text
+  const names = marked.slice(0, NAMED_MAX).join(', ')
+  return `[${names}: the word ${REDACTED} itself was written, perhaps in the place of a value that is lost now]\n\n${text}`
+}
+
+/** The files of a diff that say the mark of a secret more often than before. */
+function filesWithMarks(diff: string): readonly string[] {
+  if (!diff.includes(REDACTED)) return []
+  const files = diff.split(/^diff --git /m).slice(1)
+  return files.flatMap((file) => {
+    const lines = file.split('\n')
+    const marksOf = (sign: string) =>
+      countRedacted(lines.filter((line) => line.startsWith(sign)).join('\n'))
+    const [, name] = /^\+\+\+ b\/(.*?)\t?$/m.exec(file) ?? []
+    return name !== undefined && marksOf('+') > marksOf('-') ? [name] : []
+  })
 }

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { redact } from '../../src/effects/guards/redaction.ts'
+import { readDiff } from '../../src/effects/workspace/diff.ts'
+import { openGitWorld, writeFiles } from '../git/world.ts'
+
+const OWNER = { run: 'r1', story: 's1' }
+const PASSWORD = 'POSTGRES_PASSWORD=devpass1\n'
+const OWN = "const MARK = '[redacted]'\n"
+
+/** The diff of a story that writes these files, as it is shown. */
+async function diffOf(files: Readonly<Record<string, string>>) {
+  const world = await openGitWorld({ 'db.env': PASSWORD, 'own.ts': OWN })
+  try {
+    const { folder } = await world.workspaces.prepare(OWNER, world.base)
+    writeFiles(folder, files)
+    const { commit: to, base: from } = await world.workspaces.checkpoint(OWNER)
+    return redact(await readDiff(world.git, world.repositories, { from, to }))
+  } finally {
+    await world.close()
+  }
+}
+
+test.each([
+  ['in the place of a value', { 'db.env': redact(PASSWORD) }, '[db.env: '],
+  ['in a new file', { 'new/db.env': redact(PASSWORD) }, '[new/db.env: '],
+  ['in two files', { 'db.env': redact(PASSWORD), 'own.ts': OWN + OWN }, '[db.env, own.ts: '],
+])('a diff says where the mark of a secret was written %s', async (_, files, beginning) => {
+  const diff = await diffOf(files)
+  expect(diff.startsWith(beginning)).toBe(true)
+  expect(diff).not.toContain('devpass1')
+})
+
+test.each([
+  ['a value that is shown as the mark', { 'db.env': 'POSTGRES_PASSWORD=devpass2\n' }],
+  ['a line that said the mark before', { 'own.ts': OWN.replace('MARK', 'TEXT') }],
+])('a diff says nothing of it for %s', async (_, files) => {
+  expect(await diffOf(files)).toMatch(/^ (db\.env|own\.ts) /)
+})
