@@ -7,6 +7,11 @@ import type { Owner } from '../workspace/place.ts'
 /** A workspace with what tools need to work in it. */
 type Desk = Omit<ToolContext, 'signal'>
 
+/** A desk that somebody works at, and has to leave when that is done. */
+interface TakenDesk extends Desk {
+  leave(): void
+}
+
 /** What desks are made of. */
 export interface DeskParts {
   /** The folder of a workspace; undefined when there is none. */
@@ -24,13 +29,16 @@ type RunTests = NonNullable<ToolContext['runTests']>
 /** Desks stay open between turns, because opening a sandbox takes longer than a command in one. */
 export interface Desks {
   /** Undefined when there is no such workspace. Rejects when no sandbox can be opened around it. */
-  at(owner: Owner, access: 'read' | 'write'): Promise<Desk | undefined>
+  at(owner: Owner, access: 'read' | 'write'): Promise<TakenDesk | undefined>
   /** Ends what runs at the desks of a workspace, before it is removed. */
   clear(owner: Owner): Promise<void>
   close(): Promise<void>
 }
 
-/** How many sandboxes are held open; the one that was used longest ago goes first. */
+/**
+ * How many sandboxes are held open; the one that was used longest ago goes first. Those that are in
+ * use stay, however many they are, since what runs in one would end with it.
+ */
 const OPEN_MAX = 64
 
 interface OpenDesk {
@@ -39,6 +47,8 @@ interface OpenDesk {
   readonly inode: number
   readonly key: string
   readonly sandbox: Promise<Sandbox>
+  /** How many work at it now. */
+  users: number
 }
 
 export function openDesks(parts: DeskParts): Desks {
@@ -49,27 +59,46 @@ export function openDesks(parts: DeskParts): Desks {
     await desk.sandbox.then((sandbox) => sandbox.close()).catch(() => {})
   }
 
-  const take = async (folder: string, access: 'read' | 'write'): Promise<Sandbox> => {
+  /** The last in order is the one that was used last. */
+  const touch = (desk: OpenDesk) => {
+    open.delete(desk.key)
+    open.set(desk.key, desk)
+  }
+
+  const putIdle = () => {
+    const idle = [...open.values()].filter(({ users }) => users === 0)
+    for (const desk of idle.slice(0, Math.max(0, open.size - OPEN_MAX))) void put(desk)
+  }
+
+  const take = async (folder: string, access: 'read' | 'write'): Promise<OpenDesk> => {
     const key = `${access} ${folder}`
     const { ino: inode } = statSync(folder)
     const known = open.get(key)
     if (known !== undefined && known.inode !== inode) await put(known)
     const found = open.get(key)
-    const desk = found ?? { folder, inode, key, sandbox: parts.openSandbox(folder, access) }
-    open.delete(key)
-    open.set(key, desk)
+    const sandbox = found?.sandbox ?? parts.openSandbox(folder, access)
+    const desk = found ?? { folder, inode, key, sandbox, users: 0 }
+    desk.users += 1
+    touch(desk)
     if (found === undefined) desk.sandbox.catch(() => put(desk))
-    const [oldest] = open.values()
-    if (open.size > OPEN_MAX && oldest !== undefined) void put(oldest)
-    return desk.sandbox
+    putIdle()
+    return desk
+  }
+
+  const leave = (desk: OpenDesk) => {
+    desk.users -= 1
+    if (open.get(desk.key) === desk) touch(desk)
+    putIdle()
   }
 
   return {
     async at(owner, access) {
       const folder = parts.findFolder(owner)
       if (folder === undefined) return undefined
-      const sandbox = await take(folder, access)
-      const desk: Desk = {
+      const taken = await take(folder, access)
+      const sandbox = await taken.sandbox
+      const desk: TakenDesk = {
+        leave: () => leave(taken),
         workspace: folder,
         sandbox,
         outputs: parts.outputsOf(owner.run),

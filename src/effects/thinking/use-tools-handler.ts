@@ -47,9 +47,20 @@ export function useToolsHandler(parts: UseToolsParts): EffectHandler {
         withheld: request.withheld,
       })
       const desk = await openDesk(parts, request, toolbox, context)
-      return desk.ok ? useTools(parts, request, toolbox, desk.tools, context) : desk
+      if (!desk.ok) return desk
+      try {
+        return await useTools(parts, request, toolbox, desk.tools, context)
+      } finally {
+        desk.leave()
+      }
     },
   }
+}
+
+interface OpenedDesk {
+  readonly ok: true
+  readonly tools: ToolContext
+  leave(): void
 }
 
 async function openDesk(
@@ -57,11 +68,14 @@ async function openDesk(
   { workspace }: UseToolsInput,
   { access }: Toolbox,
   { signal }: EffectContext,
-): Promise<{ readonly ok: true; readonly tools: ToolContext } | (Attempt & { ok: false })> {
-  if (workspace === null) return { ok: true, tools: { ...NOWHERE, signal } }
+): Promise<OpenedDesk | (Attempt & { ok: false })> {
+  if (workspace === null) return { ok: true, tools: { ...NOWHERE, signal }, leave: () => {} }
   try {
-    const desk = await desks.at(workspace, access)
-    if (desk !== undefined) return { ok: true, tools: { ...desk, signal } }
+    const taken = await desks.at(workspace, access)
+    if (taken !== undefined) {
+      const { leave, ...desk } = taken
+      return { ok: true, tools: { ...desk, signal }, leave }
+    }
     const message = `there is no workspace of ${workspace.story}`
     return { ok: false, error: { code: 'workspace_missing', message, retry: 'never' } }
   } catch (error) {
