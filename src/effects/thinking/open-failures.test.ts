@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { openToolGround } from '../../../test/tools/tool-ground.ts'
 import type { Message } from '../brains/brain.ts'
+import { runTests } from '../testing/run-tests.ts'
+import { TEST_TOOLS } from '../tools/story-tools.ts'
+import { answerCalls } from '../tools/tool-calls.ts'
 import { withSections } from './kept-sections.ts'
 import { openFailures } from './open-failures.ts'
 
@@ -70,4 +74,20 @@ test('only the very same command mends what it had failed with', () => {
   )
   expect(openFailures([summary]).command).toBeDefined()
   expect(openFailures([summary, ...shell(long, 'x\n[exit code 0]', false)])).toEqual({})
+})
+
+test('what fails now is that nothing says how the repository is tested', async () => {
+  const ground = await openToolGround('write')
+  try {
+    const bounds = { timeoutMs: 1_000, outputBytesMax: 1_000 }
+    const result = await runTests({ ...ground.context, ...bounds, commands: [] })
+    const given = { ...ground.context, runTests: async () => ({ result, printed: [] }) }
+    const call = { id: '1', name: 'run_tests', input: {} }
+    const [answer] = await answerCalls(TEST_TOOLS, [call], given)
+    expect(answer).toMatchObject({ isError: true, text: result.message })
+    expect(openFailures(tests(result.message)).tests?.text).toBe(result.message)
+    expect(openFailures([...tests(result.message), ...tests('3 passed', false)].flat())).toEqual({})
+  } finally {
+    await ground.close()
+  }
 })

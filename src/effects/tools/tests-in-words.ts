@@ -1,4 +1,4 @@
-import type { CommandResult } from '../testing/test-result.ts'
+import { type CommandResult, TEST_CODES } from '../testing/test-result.ts'
 import { type Portion, SHOWN_CHARS_MAX } from './output-files.ts'
 import type { PrintedTests } from './tool.ts'
 
@@ -10,10 +10,14 @@ const HEAD_CHARS_MAX = SHOWN_CHARS_MAX / 2
 const PASSED_SHARE = 0.25
 
 const ENDED = ', exit code '
+const [, NOTHING_TO_RUN] = TEST_CODES.no_command
 
-/** Whether an answer of `run_tests` tells of a run: advice and refusals are answers too. */
+/**
+ * Whether an answer of `run_tests` tells of a run, or that there is nothing to run: advice and
+ * refusals are answers too.
+ */
 export function tellsOfRun(answer: string): boolean {
-  return answer.includes(ENDED)
+  return answer.includes(ENDED) || answer === NOTHING_TO_RUN
 }
 
 /**
