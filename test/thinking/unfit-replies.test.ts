@@ -45,6 +45,7 @@ async function play(calls: readonly ToolCall[], model?: string) {
       (form) => isOnDisk(form) || JSON.stringify([brain.turns, data]).includes(form),
     ),
     hasRun: existsSync(join(folder, 'ran')),
+    isOnDisk,
   }
 }
 
@@ -90,6 +91,16 @@ describe('a reply', () => {
     expect(played.told).toContain('65 calls')
     expect(played).toMatchObject({ results: [], turns: 2, hasRun: false })
   })
+
+  test.each([200, 201, 70_000])(
+    'of a model with a name of %i characters is kept',
+    async (chars) => {
+      const call = { id: 'a', name: 'shell', input: RUNS_SOMETHING }
+      const { isOnDisk, ...played } = await play([call], 'm'.repeat(chars))
+      expect(played).toMatchObject({ turns: 2, hasRun: true })
+      expect(isOnDisk(`"model":"${'m'.repeat(200)}"`)).toBe(true)
+    },
+  )
 
   /** As many calls as are taken, with ids that are as long as rows can hold. */
   const withIds = (filler: string): ToolCall[] =>

@@ -61,6 +61,9 @@ const TIMEOUT_MS = 10_800_000
 
 const SAID_CHARS_MAX = 500
 
+/** What a server calls its model may have any length, and a row has not. */
+const MODEL_CHARS_MAX = 200
+
 /** Carries out `think`: one turn of one brain. Its reply is kept before anybody acts on it. */
 export function thinkHandler(parts: ThinkParts): EffectHandler {
   /** How often each effect was asked for by this process; 0 where it has only waited so far. */
@@ -315,7 +318,7 @@ function describe({ tools }: Toolbox, reply: Reply, secrets: readonly string[]) 
       kind: failure.kind,
       message: redact(failure.message, secrets).slice(0, 2_000),
     },
-    model: redact(model, secrets),
+    model: redact(model, secrets).slice(0, MODEL_CHARS_MAX),
     said: redact(text, secrets).slice(0, SAID_CHARS_MAX),
   }
 }
