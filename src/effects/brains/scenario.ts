@@ -1,4 +1,4 @@
-import { LineCounter, parseDocument } from 'yaml'
+import { type Document, LineCounter, parseDocument, visit } from 'yaml'
 import { z } from 'zod'
 import type { FailureKind } from './brain.ts'
 import { FAILURE_POLICY } from './failure-policy.ts'
@@ -100,7 +100,12 @@ export function readScenario(text: string, name: string): ScenarioResult {
     const problems = document.errors.map(({ pos, message }) => `${placeOf(pos[0])}: ${message}`)
     return { ok: false, problems }
   }
-  const parsed = SCENARIO.safeParse(document.toJS())
+  const value = readValue(document)
+  if (!value.ok) {
+    const problems = value.problems.map(({ offset, message }) => `${placeOf(offset)}: ${message}`)
+    return { ok: false, problems }
+  }
+  const parsed = SCENARIO.safeParse(value.value)
   const found = parsed.success ? findUnreachable(parsed.data) : parsed.error.issues
   if (parsed.success && found.length === 0) return { ok: true, scenario: parsed.data }
   const problems = found.map(({ path, message }) => {
@@ -109,6 +114,33 @@ export function readScenario(text: string, name: string): ScenarioResult {
     return `${placeOf(node?.range[0] ?? 0)}: ${printPath(path)}: ${message}`
   })
   return { ok: false, problems }
+}
+
+type ReadValue =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problems: readonly { offset: number; message: string }[] }
+
+/** What a document says. The parser leaves it to this whether its aliases lead anywhere. */
+function readValue(document: Document): ReadValue {
+  const problems: { offset: number; message: string }[] = []
+  visit(document, {
+    Alias(_, alias, around) {
+      const named = alias.resolve(document)
+      const offset = alias.range?.[0] ?? 0
+      if (named === undefined) {
+        problems.push({ offset, message: `*${alias.source} names nothing before it` })
+      } else if (around.includes(named)) {
+        problems.push({ offset, message: `*${alias.source} stands in what it names` })
+      }
+    },
+  })
+  if (problems.length > 0) return { ok: false, problems }
+  try {
+    return { ok: true, value: document.toJS() }
+  } catch (error) {
+    const { message } = error as Error
+    return { ok: false, problems: [{ offset: 0, message: `the file: ${message}` }] }
+  }
 }
 
 interface Problem {

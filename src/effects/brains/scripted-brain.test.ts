@@ -122,6 +122,9 @@ describe('a turn that nobody expected', () => {
   })
 })
 
+/** What a few lines make ten thousand of. */
+const MANY = `replies: [&a [x], &b [${'*a, '.repeat(10)}], &c [${'*b, '.repeat(10)}], ${'*c, '.repeat(100)}]`
+
 describe('a scenario that cannot be played', () => {
   const problemsOf = (text: string) => {
     const read = readScenario(text, 'a.yaml')
@@ -147,6 +150,17 @@ describe('a scenario that cannot be played', () => {
     ['replies: [{ do: [{ call: x, input: .nan }] }]', 'replies[0].do[0].input'],
     ['replies: [', 'a.yaml:1:11: '],
     ['', 'a.yaml:1:1: the file: Invalid input'],
+    ['title: t\nreplies: *all', 'a.yaml:2:10: *all names nothing before it'],
+    [
+      'replies:\n  - do: [{ text: *t }]\n  - do: [{ text: &t x }, { text: *u }]',
+      'a.yaml:2:18: *t names nothing before it\na.yaml:3:34: *u names nothing before it',
+    ],
+    ['*all : 1', 'a.yaml:1:1: *all names nothing before it'],
+    [
+      'replies: &all\n  - do: [{ call: x, input: *all }]',
+      'a.yaml:2:28: *all stands in what it names',
+    ],
+    [MANY, 'a.yaml:1:1: the file: Excessive alias count'],
     [
       'replies:\n  - when: { role: a, turn: 1 }\n    do: [{ text: x }]\n' +
         '  - when: { turn: 1, role: a }\n    do: [{ text: y }]',
@@ -171,4 +185,10 @@ test('a hang ends with the turn, and a wait as well', async () => {
   const next = events.next()
   end.abort()
   expect(await next).toMatchObject({ value: { type: 'failed', failure: { kind: 'aborted' } } })
+})
+
+test('a part of a scenario can be named, and used again', () => {
+  const text = 'replies:\n  - do: &same [{ text: x }]\n  - { when: { turn: 2 }, do: *same }\n'
+  const replies = [{ do: [{ text: 'x' }] }, { when: { turn: 2 }, do: [{ text: 'x' }] }]
+  expect(readScenario(text, 'a.yaml')).toMatchObject({ ok: true, scenario: { replies } })
 })
