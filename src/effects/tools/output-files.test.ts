@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openOutputFiles, shorten } from './output-files.ts'
+import { openOutputFiles, SHOWN_CHARS_MAX, shorten, shortenParts } from './output-files.ts'
 
 const SECRET = 'correct-horse-battery-staple'
 
@@ -21,4 +21,27 @@ test('no part of a secret stays where a text is cut because it is too long to be
   const kept = `${shown}${await outputs.read(name)}`
   expect(kept).toContain('[redacted]')
   expect(kept).not.toMatch(/horse|battery|staple|correct/)
+})
+
+test.each([
+  [SHOWN_CHARS_MAX, false],
+  [SHOWN_CHARS_MAX + 1, true],
+  [5_000_000, true],
+])(
+  'a text of %i characters is shown within the limit, with the mark of what was left out',
+  async (chars, isCut) => {
+    const outputs = openOutputFiles(folder)
+    const shown = await shorten('x'.repeat(chars), outputs)
+    expect(shown.length).toBeLessThanOrEqual(SHOWN_CHARS_MAX)
+    expect(shown.includes('left out; read_file')).toBe(isCut)
+  },
+)
+
+test('parts are shown within the limit, also where secrets were shorter than what stands for them', async () => {
+  const outputs = openOutputFiles(folder, ['a-secret'])
+  const text = 'a-secret '.repeat(100)
+  const parts = Array.from({ length: 17 }, () => ({ text, charsMax: SHOWN_CHARS_MAX }))
+  const shown = await shortenParts(parts, outputs)
+  expect(shown.length).toBeLessThanOrEqual(SHOWN_CHARS_MAX)
+  expect(shown).toContain('[redacted]')
 })

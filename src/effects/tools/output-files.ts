@@ -59,11 +59,18 @@ export async function shorten(
   return withoutMiddle(text, SHOWN_CHARS_MAX, whereToRead(name, droppedBefore + droppedBytes))
 }
 
-/** A part of a text, and how much of it is shown. */
+/** A part of a text, and how much of it is shown, the mark of what is left out included. */
 export interface Portion {
   readonly text: string
+  /** With 0 it is left out; all that are have one mark together, in the place of the first. */
   readonly charsMax: number
 }
+
+/** What stands between the parts of a text. */
+export const GAP = '\n\n'
+
+/** More than the longest mark for parts that are left out. */
+export const LEFT_OUT_CHARS_MAX = 250
 
 /** The same for a text of several parts: each is cut by itself, and all are kept together. */
 export async function shortenParts(
@@ -72,19 +79,27 @@ export async function shortenParts(
   droppedBefore = 0,
 ): Promise<string> {
   const cleaned = parts.map(({ text, charsMax }) => ({ text: outputs.clean(text), charsMax }))
-  const whole = cleaned.map(({ text }) => text).join('\n\n')
-  if (cleaned.every(({ text, charsMax }) => text.length <= charsMax)) return whole
+  const whole = cleaned.map(({ text }) => text).join(GAP)
+  const isShort = cleaned.every(({ text, charsMax }) => text.length <= charsMax)
+  if (isShort && whole.length <= SHOWN_CHARS_MAX) return whole
   const held = hold(whole)
   const name = await outputs.keep(held.text)
   const where = whereToRead(name, droppedBefore + held.droppedBytes)
-  return cleaned.map(({ text, charsMax }) => withoutMiddle(text, charsMax, where)).join('\n\n')
+  const leftOut = cleaned.filter(({ charsMax }) => charsMax === 0)
+  const shown = cleaned.flatMap((part) => {
+    if (part.charsMax > 0) return withoutMiddle(part.text, part.charsMax, where)
+    return part === leftOut[0] ? `[${leftOut.length} outputs left out; ${where}]` : []
+  })
+  // What stands for a secret may be longer than the secret was.
+  return withoutMiddle(shown.join(GAP), SHOWN_CHARS_MAX, where)
 }
 
 function withoutMiddle(text: string, charsMax: number, where: string): string {
   if (text.length <= charsMax) return text
-  const half = Math.floor(charsMax / 2)
+  const markOf = (chars: number) => `\n[${chars} characters left out; ${where}]\n`
+  const half = Math.max(0, Math.floor((charsMax - markOf(text.length).length) / 2))
   const [head, tail] = [text.slice(0, half), text.slice(text.length - half)]
-  return `${head}\n[${text.length - 2 * half} characters left out; ${where}]\n${tail}`
+  return `${head}${markOf(text.length - 2 * half)}${tail}`
 }
 
 function whereToRead(name: string, droppedBytes: number): string {

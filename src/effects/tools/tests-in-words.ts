@@ -1,5 +1,5 @@
-import { type CommandResult, TEST_CODES } from '../testing/test-result.ts'
-import { type Portion, SHOWN_CHARS_MAX } from './output-files.ts'
+import { type CommandResult, TEST_CODES, type TestResult } from '../testing/test-result.ts'
+import { GAP, LEFT_OUT_CHARS_MAX, type Portion, SHOWN_CHARS_MAX } from './output-files.ts'
 import type { PrintedTests } from './tool.ts'
 
 const FAILING_MAX = 30
@@ -8,6 +8,8 @@ const FAILING_MAX = 30
 const HEAD_CHARS_MAX = SHOWN_CHARS_MAX / 2
 /** What commands that passed may take of the rest while others fail and need it. */
 const PASSED_SHARE = 0.25
+/** Less of one output, with the mark of what is left out, would tell nothing. */
+const PORTION_CHARS_MIN = 400
 
 const ENDED = ', exit code '
 const [, NOTHING_TO_RUN] = TEST_CODES.no_command
@@ -26,24 +28,41 @@ export function tellsOfRun(answer: string): boolean {
  * more keeps its beginning and its end.
  */
 export function describeTests({ result, printed }: PrintedTests): readonly Portion[] {
-  const { message, counts, commands } = result
+  const outputsOf = (hasPassed: boolean) =>
+    result.commands.flatMap((command, at) => {
+      const output = printed[at] ?? ''
+      const isOne = (command.verdict === 'passed') === hasPassed && output.trim() !== ''
+      return isOne ? [`Output of ${lineOf(command)}\n${output}`] : []
+    })
+  const [passed, failed] = [outputsOf(true), outputsOf(false)]
+  const head = headOf(result)
+  const room = SHOWN_CHARS_MAX - charsOf(head)
+  const outputs = shared(passed, failed, room)
+  if (outputs.every(({ charsMax }) => charsMax > 0)) return [...head, ...outputs]
+  return [...head, ...shared(passed, failed, room - LEFT_OUT_CHARS_MAX)]
+}
+
+/** The verdicts and the names; where they are too many, what has passed is only counted. */
+function headOf({ message, counts, commands }: TestResult): readonly Portion[] {
   const numbers =
     counts === null
       ? ''
       : ` (${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped)`
-  const verdicts = commands.map(
-    (command) => `${lineOf(command)}\n${command.verdict}${ENDED}${command.exitCode ?? 'none'}`,
-  )
-  const head = [`${message}${numbers}`, ...verdicts, ...commands.flatMap(namesOf)].join('\n\n')
-  const outputs = commands.flatMap((command, at) => {
-    const output = printed[at] ?? ''
-    const text = `Output of ${lineOf(command)}\n${output}`
-    return output.trim() === '' ? [] : [{ text, hasPassed: command.verdict === 'passed' }]
-  })
-  const textsOf = (hasPassed: boolean) =>
-    outputs.filter((output) => output.hasPassed === hasPassed).map(({ text }) => text)
-  const room = SHOWN_CHARS_MAX - Math.min(head.length, HEAD_CHARS_MAX)
-  return [{ text: head, charsMax: HEAD_CHARS_MAX }, ...shared(textsOf(true), textsOf(false), room)]
+  const names = commands.flatMap(namesOf).join(GAP)
+  const headWith = (verdicts: readonly string[]) => {
+    const said = [`${message}${numbers}`, ...verdicts].join(GAP)
+    return divided(names === '' ? [said] : [said, names], HEAD_CHARS_MAX)
+  }
+  const head = headWith(commands.map(verdictOf))
+  if (head.every(({ text, charsMax }) => text.length <= charsMax)) return head
+  const failed = commands.filter(({ verdict }) => verdict !== 'passed')
+  const passed = commands.length - failed.length
+  const counted = passed === 0 ? [] : [`${passed} commands passed${ENDED}0`]
+  return headWith([...counted, ...failed.map(verdictOf)])
+}
+
+function verdictOf(command: CommandResult): string {
+  return `${lineOf(command)}\n${command.verdict}${ENDED}${command.exitCode ?? 'none'}`
 }
 
 function lineOf({ argv, cwd }: CommandResult): string {
@@ -62,15 +81,29 @@ function shared(
   failed: readonly string[],
   room: number,
 ): readonly Portion[] {
-  const portionsOf = (texts: readonly string[], charsMax: number) =>
-    texts.map((text) => ({ text, charsMax: fairMax(texts, charsMax) }))
-  const reserved = Math.min(charsOf(portionsOf(passed, room)), room * PASSED_SHARE)
-  const failing = portionsOf(failed, room - reserved)
-  return [...portionsOf(passed, room - charsOf(failing)), ...failing]
+  const reserved = Math.min(charsOf(divided(passed, room)), room * PASSED_SHARE)
+  const failing = divided(failed, room - reserved)
+  return [...divided(passed, room - charsOf(failing)), ...failing]
 }
 
+/** Gives each the same room; where that would be too little, the first ones are left out. */
+function divided(texts: readonly string[], room: number): readonly Portion[] {
+  let needed = 0
+  const lastLeftOut = texts.findLastIndex((text) => {
+    needed += Math.min(text.length, PORTION_CHARS_MIN) + GAP.length
+    return needed > room
+  })
+  const shown = texts.slice(lastLeftOut + 1)
+  const charsMax = fairMax(shown, room - shown.length * GAP.length)
+  return texts.map((text, at) => ({ text, charsMax: at > lastLeftOut ? charsMax : 0 }))
+}
+
+/** What portions take, with what stands between them. */
 function charsOf(portions: readonly Portion[]): number {
-  return portions.reduce((sum, { text, charsMax }) => sum + Math.min(text.length, charsMax), 0)
+  const shown = portions.filter(({ charsMax }) => charsMax > 0)
+  return shown.reduce((sum, { text, charsMax }) => {
+    return sum + Math.min(text.length, charsMax) + GAP.length
+  }, 0)
 }
 
 /** The most that each of these texts may have where they have that room together. */
