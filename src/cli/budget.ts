@@ -1,7 +1,7 @@
+import type { LimitsChange } from '../ledger/change-limits.ts'
 import type { LedgerLimits } from '../ledger/ledger.ts'
 import { layOut } from './columns.ts'
 import { BUDGET } from './config/settings/schema.ts'
-import type { BudgetChange } from './engine/budget.ts'
 import { reachEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { jsonText } from './json-text.ts'
@@ -53,7 +53,7 @@ export async function budget(name: string | undefined, options: BudgetOptions): 
   return EXIT_CODE.done
 }
 
-function readChange(options: BudgetOptions): BudgetChange | undefined {
+function readChange(options: BudgetOptions): LimitsChange | undefined {
   const { allowUnpriced } = options
   const run = {
     ...limit('microdollarsMax', 'dollars', options.dollars, MICRODOLLARS),
@@ -105,6 +105,6 @@ function print(view: RunView, limits: LedgerLimits | null, { json }: BudgetOptio
   const style = styleFor(process.stdout)
   const paints = [style.bold]
   process.stdout.write(`${layOut(rows, process.stdout.columns ?? 100, paints)}\n`)
-  const note = unpricedNote(view)
+  const note = unpricedNote({ ...view, budget: { ...books, limits } })
   if (note !== undefined) process.stderr.write(`${note}\n`)
 }

@@ -39,6 +39,8 @@ export interface LedgerLimits {
   readonly story: Limits
   /** Whether calls without a known price may be made although money is limited. */
   readonly allowUnpriced: boolean
+  /** Whether somebody has said so, and it does not follow from who limited money. */
+  readonly isUnpricedChosen?: true
 }
 
 const EMPTY: Account = { spent: NO_AMOUNTS, reserved: NO_AMOUNTS }

@@ -29,6 +29,8 @@ export interface TeamWorldSettings {
   readonly architects?: number
   readonly limits?: Partial<TeamLimits>
   readonly budget?: Partial<LedgerLimits>
+  /** Whether nobody knows what the models cost. */
+  readonly isUnpriced?: true
   readonly planReview?: TeamSettings['planReview']
   readonly tests?: TeamSettings['tests']
   readonly isolation?: 'bubblewrap' | 'none'
@@ -84,11 +86,12 @@ export async function openPart(git: GitWorld, settings: TeamWorldSettings): Prom
 
 /** What the run of a world is told. */
 export function settingsOf(settings: TeamWorldSettings): TeamSettings {
+  const price = { inputPerMillion: 3_000_000, outputPerMillion: 15_000_000 }
   const mind = {
     brain: 'model',
     contextTokens: 100_000,
     outputTokensMax: 4_096,
-    price: { inputPerMillion: 3_000_000, outputPerMillion: 15_000_000 },
+    price: settings.isUnpriced ? null : price,
     ledger: ledgerOf(RUN),
   }
   return {

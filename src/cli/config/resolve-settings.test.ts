@@ -30,7 +30,9 @@ describe('the budget', () => {
     [{ run: { dollars: 50 }, allowUnpriced: true }, true],
     [{ allowUnpriced: false }, false],
   ])('with %j models without a price: %s', (budget, allowed) => {
-    expect(resolveLedgerLimits(merge({ budget })).allowUnpriced).toBe(allowed)
+    const limits = resolveLedgerLimits(merge({ budget }))
+    expect(limits.allowUnpriced).toBe(allowed)
+    expect(limits.isUnpricedChosen).toBe('allowUnpriced' in budget || undefined)
   })
 })
 

@@ -35,6 +35,7 @@ export function resolveLedgerLimits({ config, settings }: Merged): LedgerLimits 
       elapsedMsMax: Math.round(story.hours * HOUR_MS),
     },
     allowUnpriced: allowUnpriced ?? !isChosen,
+    ...(allowUnpriced !== null && { isUnpricedChosen: true }),
   }
 }
 

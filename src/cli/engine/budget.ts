@@ -1,15 +1,9 @@
 import { OPEN_BOOKS } from '../../agents/ledger-keeper.ts'
 import { AGAIN, ledgerOf } from '../../agents/team/protocol.ts'
 import type { EventId, Json, JsonObject, RunId } from '../../agents/values.ts'
+import { changeLimits, type LimitsChange } from '../../ledger/change-limits.ts'
 import type { LedgerLimits } from '../../ledger/ledger.ts'
 import type { Team } from './team.ts'
-
-/** Limits of a run that are to be other ones; what is absent stays. */
-export type BudgetChange = {
-  readonly run: LedgerLimits['run']
-  readonly story: LedgerLimits['story']
-  readonly allowUnpriced?: boolean
-}
 
 /** What became of a change: the limits that hold now, and how many went on because of it. */
 export type BudgetChanged = { readonly limits: LedgerLimits; readonly resumed: number }
@@ -18,17 +12,13 @@ export type BudgetChanged = { readonly limits: LedgerLimits; readonly resumed: n
 export async function changeBudget(
   { runtime, journal }: Pick<Team, 'runtime' | 'journal'>,
   run: string,
-  { run: ofRun, story, allowUnpriced }: BudgetChange,
+  change: LimitsChange,
 ): Promise<BudgetChanged> {
   const agents = await journal.readAgents(run as RunId)
   const ledger = agents.find(({ id }) => id === ledgerOf(run))
   if (ledger === undefined) throw new Error(`the run ${run} has no ledger`)
   const before = ledger.data.limits as unknown as LedgerLimits
-  const limits: LedgerLimits = {
-    run: { ...before.run, ...ofRun },
-    story: { ...before.story, ...story },
-    allowUnpriced: allowUnpriced ?? before.allowUnpriced,
-  }
+  const limits = changeLimits(before, change)
   await runtime.deliver({
     id: `${run}:${OPEN_BOOKS}:${crypto.randomUUID()}` as EventId,
     agent: ledger.id,

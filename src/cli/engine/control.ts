@@ -10,8 +10,9 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Brought } from '../../agents/coordinator/protocol.ts'
+import type { LimitsChange } from '../../ledger/change-limits.ts'
 import type { RunSource } from '../view/run-source.ts'
-import type { BudgetChange, BudgetChanged } from './budget.ts'
+import type { BudgetChanged } from './budget.ts'
 import type { NewTask } from './configured-task.ts'
 import type { NewRun, NewSpec } from './configured-team.ts'
 import { EngineGoneError, errorOf } from './engine-error.ts'
@@ -31,7 +32,7 @@ export interface Control extends RunSource {
   followUp(task: string, brought: Brought): Promise<void>
   /** Has done what a task proposed. */
   confirm(task: string): Promise<void>
-  setBudget(run: string, change: BudgetChange): Promise<BudgetChanged>
+  setBudget(run: string, change: LimitsChange): Promise<BudgetChanged>
   /** Says the human's word about a story: cut it. */
   tellStory(
     run: string,

@@ -68,6 +68,15 @@ test('what is known is not mentioned', () => {
   expect(unpricedNote(view({ unpriced: ['coder'] }))).toContain('model of coder')
 })
 
+test.each([
+  [true, 'count as tokens'],
+  [false, 'slipway budget r --allow-unpriced'],
+])('a model without a price, allowed: %s', (allowUnpriced, said) => {
+  const limits = { run: { microdollarsMax: 1 }, story: {}, allowUnpriced }
+  const budget = { limits, isSpent: false, startedMs: null }
+  expect(unpricedNote(view({ unpriced: ['coder'], budget }))).toContain(said)
+})
+
 const HALTED = { id: 'architect-1', isHalted: true } as RunView['agents'][number]
 const GIVEN_UP = { reason: 'no key\n\x1b[2J', isOutage: false }
 

@@ -70,7 +70,10 @@ function optionFor({ what, scope, limit }: Exhausted): string {
 }
 
 /** What to know about models whose price nobody knows; undefined where all are known. */
-export function unpricedNote({ unpriced }: RunView): string | undefined {
+export function unpricedNote({ run, unpriced, budget }: RunView): string | undefined {
   if (unpriced.length === 0) return undefined
-  return `Nobody knows the price of the model of ${unpriced.join(', ')}: its calls count as tokens, and no limit in dollars holds for them.`
+  const known = `Nobody knows the price of the model of ${unpriced.join(', ')}`
+  return budget.limits?.allowUnpriced === false
+    ? `${known}: with a limit in dollars it is not asked. It is after: slipway budget ${run} --allow-unpriced`
+    : `${known}: its calls count as tokens, and no limit in dollars holds for them.`
 }

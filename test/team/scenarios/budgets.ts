@@ -37,6 +37,25 @@ for (const scope of ['run', 'story'] as const) {
   })
 }
 
+scenario('a limit in dollars stops models without a price until allowed', BOTH, async (open) => {
+  const world = await open({
+    replies: [HELLO, writes('hello'), decides('continue'), ...PLAIN],
+    isUnpriced: true,
+    budget: { run: { microdollarsMax: 20_000_000, iterationsMax: 2 }, allowUnpriced: true },
+  })
+  await world.question()
+  const dollars = { run: { microdollarsMax: 50_000_000, iterationsMax: 100 }, story: {} }
+  const { limits } = await changeBudget(world.team(), RUN, dollars)
+  expect(limits).toEqual({ ...dollars, allowUnpriced: false })
+  const { input } = await world.question()
+  expect(input).toMatchObject({ cause: { scope: 'run', what: 'unpriced' } })
+  await changeBudget(world.team(), RUN, { run: {}, story: {}, allowUnpriced: true })
+  const later = await changeBudget(world.team(), RUN, dollars)
+  expect(later.limits.allowUnpriced).toBe(true)
+  await world.untilOver()
+  expect(world.log()).toEqual(['Add hello', 'init'])
+})
+
 /** A product manager who may not think at all at first, by what was brought. */
 const BROUGHT: readonly [state: string, isWish: boolean][] = [
   ['DRAFTING', false],
