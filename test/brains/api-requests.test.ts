@@ -88,6 +88,21 @@ describe.each(API_SUBJECTS)('every request to $provider', (api) => {
     expect(body).toContain(forced[api.wire])
   })
 
+  test('lets no tool be called where only words are wanted', async () => {
+    const body = JSON.stringify(await bodyFor(api, { ...TURN, isToolless: true }))
+    const none = {
+      anthropic: '"tool_choice":{"type":"none"}',
+      'openai-responses': '"tool_choice":"none"',
+      'openai-chat': '"tool_choice":"none"',
+      gemini: '"functionCallingConfig":{"mode":"NONE"}',
+      // It takes no choice, so nothing is on offer.
+      ollama: '"num_predict":4096',
+    }
+    expect(body).toContain(none[api.wire])
+    // What a cache holds begins with the tools: where they can stay, they do.
+    expect(body.includes('"read_file"')).toBe(api.wire !== 'ollama')
+  })
+
   test('without tools is one without a choice of tools', async () => {
     const body = JSON.stringify(await bodyFor(api, { ...TURN, tools: [] }))
     expect(body).not.toMatch(/tool_choice|toolConfig|"tools"/)

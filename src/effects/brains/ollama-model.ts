@@ -83,11 +83,14 @@ export function openOllamaModel(options: OllamaOptions): ApiModel {
   }
 }
 
-/** Ollama cannot force a tool, so a forced one is the only one on offer. */
+/** Ollama takes no choice of tools: a forced one is the only one on offer, and none is none. */
 function toBody(call: LanguageModelV3CallOptions, { model, contextTokens }: OllamaOptions) {
-  const forced = call.toolChoice?.type === 'tool' ? call.toolChoice.toolName : undefined
-  const tools = (call.tools ?? []).flatMap((tool) => {
-    if (tool.type !== 'function' || (forced !== undefined && tool.name !== forced)) return []
+  const { toolChoice: choice } = call
+  const offered = choice?.type === 'none' ? [] : (call.tools ?? [])
+  const tools = offered.flatMap((tool) => {
+    if (tool.type !== 'function' || (choice?.type === 'tool' && tool.name !== choice.toolName)) {
+      return []
+    }
     const { name, description, inputSchema: parameters } = tool
     return [{ type: 'function', function: { name, description, parameters } }]
   })
