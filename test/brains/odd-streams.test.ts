@@ -78,6 +78,34 @@ describe('an event that Anthropic has added to its streams', () => {
   })
 })
 
+describe('an error of a router in the middle of a stream', () => {
+  const said = (error: unknown) => [sse({ error }), sse('[DONE]')]
+  const ended = (error: unknown) => {
+    const choices = [{ index: 0, delta: { content: '' }, finish_reason: 'error' }]
+    return [sse({ id: 'x', error, choices }), sse('[DONE]')]
+  }
+  const behind = (raw: string, code = 400) => ({
+    code,
+    message: 'Provider returned error',
+    metadata: { raw, provider_name: 'Somebody' },
+  })
+  const begun = sse({ id: 'x', choices: [{ index: 0, delta: { content: 'A' } }] })
+
+  test.each([
+    [behind('{"error":{"message":"prompt is too long: 2 > 1"}}'), 'context_overflow'],
+    [behind('{"error":{"message":"tools.0: Field required"}}'), 'rejected'],
+    [behind('it is rate-limited upstream', 429), 'rate_limited'],
+    [{ code: 402, message: 'Provider returned error' }, 'quota'],
+    [{ code: 400, metadata: { raw: 'prompt is too long' } }, 'context_overflow'],
+    ['prompt is too long', 'context_overflow'],
+  ])('is what the provider behind it said: %j', async (error, kind) => {
+    for (const frames of [said(error), ended(error), [begun, ...said(error)]]) {
+      const events = await read('openai-compatible', frames)
+      expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind } })
+    }
+  })
+})
+
 describe('a second answer, which nobody asked for', () => {
   const chunk = (index: number, delta: object, reason: string | null = null) =>
     sse({ id: 'x', created: 1, model: 'm', choices: [{ index, delta, finish_reason: reason }] })

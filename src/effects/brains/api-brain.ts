@@ -60,7 +60,7 @@ async function* ask(
     for await (const part of readParts(stream, watch.signal)) {
       if (part.type === 'error') {
         if (options.provider === 'anthropic' && isNewEvent(part.error)) continue
-        throw part.error
+        throw isReadInFull(part.error) ? part.error : (reply.error ?? part.error)
       }
       if (!PREAMBLE.includes(part.type)) watch.begin()
       const event = reply.take(part)
@@ -83,6 +83,11 @@ async function* ask(
   if (isTold(usage) || hasWorked(watch, failure)) yield { type: 'usage', usage }
   if (failure === undefined) yield* reply.end()
   return failure
+}
+
+/** Whether the library made more of an error in a stream than what the provider said there. */
+function isReadInFull(error: unknown): boolean {
+  return error instanceof Error && 'statusCode' in error
 }
 
 function isTold({ inputTokens, outputTokens }: Usage): boolean {

@@ -42,6 +42,7 @@ export class ReplyReader {
   #failure: BrainFailure | undefined
   #hasReason = false
   #isWhole = false
+  #error: unknown
 
   constructor(provider: ApiProvider, model: string) {
     this.#provider = provider
@@ -62,6 +63,14 @@ export class ReplyReader {
   /** What the provider said about the cost so far. */
   get usage(): Usage | undefined {
     return this.#usage
+  }
+
+  /**
+   * What the provider called an error, in its last words. What the library read of it is less: it
+   * leaves out what it does not know, such as what a router was told by the provider behind it.
+   */
+  get error(): unknown {
+    return this.#error
   }
 
   /** Takes in one part; the answer is what there is to tell at once. */
@@ -138,6 +147,7 @@ export class ReplyReader {
 
   /** What the libraries leave out: refusals in words, the input's cost, the model's version. */
   #takeRaw(chunk: RawChunk | null): undefined {
+    this.#error = chunk?.error ?? undefined
     if (typeof chunk !== 'object' || chunk === null) return
     if (chunk.type === 'response.refusal.delta') this.#refusal += String(chunk.delta)
     const refusal = Array.isArray(chunk.choices) ? chunk.choices[0]?.delta?.refusal : undefined
@@ -226,6 +236,7 @@ function isCutShort({ unified, raw }: LanguageModelV3FinishReason): boolean {
 interface RawChunk {
   readonly type?: unknown
   readonly delta?: unknown
+  readonly error?: unknown
   readonly modelVersion?: unknown
   readonly choices?: unknown
   readonly candidates?: unknown

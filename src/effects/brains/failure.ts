@@ -89,7 +89,8 @@ function isSuccess(status: number): boolean {
 function evidenceOf(error: unknown): Evidence {
   const fields = asRecord(error)
   const body = typeof fields.responseBody === 'string' ? fields.responseBody : ''
-  const said = saidBy(body, fields)
+  // In the middle of a stream there is no body: what was said is the error itself.
+  const said = saidBy(body === '' ? (fields.data ?? fields) : parseJson(body))
   const plain = messageOf(error)
   const message = plain === '' ? body.slice(0, BODY_CHARS_MAX) : plain
   const status = statusOf(fields.statusCode) ?? statusOf(said.code) ?? statusOf(fields.code)
@@ -104,8 +105,7 @@ function evidenceOf(error: unknown): Evidence {
 }
 
 /** The error object inside a body: all providers have one, at the top or one level down. */
-function saidBy(body: string, fields: Record<string, unknown>): Record<string, unknown> {
-  const parsed = body === '' ? fields.data : parseJson(body)
+function saidBy(parsed: unknown): Record<string, unknown> {
   const outer = asRecord(Array.isArray(parsed) ? parsed[0] : parsed)
   if (typeof outer.error === 'string') return { message: outer.error }
   const response = asRecord(outer.response)
