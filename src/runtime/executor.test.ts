@@ -130,6 +130,13 @@ describe('an effect without a service', () => {
     expect(calls).toEqual([])
   })
 
+  test('does not wait for what a service named that is there no more', async () => {
+    const { executor } = setUp([done], { serviceOf: () => 'model' })
+    executor.close({ service: 'model by its earlier name', untilMs: 1e12 })
+    expect(await executor.execute(effect, signal(), false)).toMatchObject({ result: done })
+    expect(await executor.probeAll(signal())).toBe(true)
+  })
+
   test('is not begun when it was cancelled while it was to be recognised', async () => {
     const { clock, calls, executor } = setUp([done], {
       recognise: async () => {

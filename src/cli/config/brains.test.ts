@@ -142,10 +142,12 @@ describe('with configuration', () => {
         architect: { choice: { provider: 'anthropic', model: 'x' } },
         coder: {
           choice: { provider: 'openai-compatible', model: 'acme-5', apiKey: 'm' },
+          keyVariable: 'MY_KEY',
           outputTokensMax: 2_000,
         },
       },
     })
+    expect(result).not.toHaveProperty('brains.pm.keyVariable')
     expect(asked).toEqual([{ path: '/v1/models', key: 'Bearer m' }])
     if (!result.ok) return
     const ledger = 'run/ledger' as AgentId

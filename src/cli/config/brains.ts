@@ -8,6 +8,7 @@ import { type BrainOutline, outlineBrain, ROLES, type ThinkingRole } from './bra
 import type { ListedModel } from './model-choice.ts'
 import { chooseModel, type Listing, type ModelAnswer } from './model-list.ts'
 import type { Environment } from './place.ts'
+import { keyVariables } from './provider-variables.ts'
 import type { SlipwayConfig } from './settings/defaults.ts'
 import type { BrainEntry } from './settings/schema.ts'
 
@@ -25,7 +26,12 @@ export type BrainPlan = {
       /** On this machine, besides those in its variables. */
       readonly addresses: readonly string[]
     }
-  | { readonly kind: 'api'; readonly choice: ApiModelChoice }
+  | {
+      readonly kind: 'api'
+      readonly choice: ApiModelChoice
+      /** The variable with the key, where that is not the provider's usual one. */
+      readonly keyVariable?: string
+    }
 )
 
 export type BrainsResult =
@@ -122,14 +128,16 @@ async function planBrain(
   const variable = isKnown ? outline.keyVariable : null
   const apiKey = variable === null ? '' : (environment[variable]?.trim() ?? '')
   const { baseUrl } = outline
+  const place = { provider, baseUrl, apiKey }
+  const isUsual = variable === null || variable === keyVariables(provider)[0]
+  const key = isUsual ? {} : { keyVariable: variable }
   if (isKnown && outline.model !== null) {
-    const listed = { id: outline.model }
-    return planModel({ provider, baseUrl, apiKey }, entry, listed)
+    return { ...planModel(place, entry, { id: outline.model }), ...key }
   }
-  const answer = await ask({ provider, baseUrl, apiKey })
+  const answer = await ask(place)
   if (answer.ok) {
     const listed = outline.model === null ? answer.model : { id: outline.model }
-    return planModel({ provider, baseUrl, apiKey }, entry, listed)
+    return { ...planModel(place, entry, listed), ...key }
   }
   if (!isKnown) return `${WAYS_OUT}\n(Ollama was asked at ${baseUrl}: ${answer.reason}.)`
   return `${from}: ${provider} could not be asked for its models at ${baseUrl}: ${answer.reason}. Mend that, or name one: SLIPWAY_MODEL, or model in the configuration.`

@@ -1,4 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -87,6 +89,54 @@ test('the keys of models and of agents are secrets', () => {
   }
   const environment = { ANTHROPIC_API_KEY: 'key-of-claude', GEMINI_API_KEY: 'key-of-nobody' }
   expect(secretsOfBrains(plans, environment)).toEqual(['key-of-pm', 'key-of-claude'])
+})
+
+/** What is asked at one address by a key, which is in that variable. */
+const asking = (baseUrl: string, apiKey: string, keyVariable?: string): BrainPlan => ({
+  kind: 'api',
+  choice: { provider: 'anthropic', baseUrl, model: 'm', apiKey },
+  ...(keyVariable && { keyVariable }),
+  ...SIZES,
+})
+
+test('every key of a provider is asked for by itself', async () => {
+  const server = createServer(({ headers }, response) => {
+    response.writeHead(headers['x-api-key'] === 'good' ? 200 : 401).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const plans = {
+    pm: asking(url, 'good'),
+    coder: asking(url, 'revoked', 'CODER_KEY'),
+    reviewer: asking(url, 'good', 'REVIEWER_KEY'),
+    tester: asking(url, 'good'),
+  }
+  const { brains, services } = await openBrains(plans, GROUND)
+  const { signal } = new AbortController()
+  const found = Object.entries(services).map(async ([name, { probe }]) => [
+    name,
+    await probe(signal),
+  ])
+  expect(await Promise.all(found)).toEqual([
+    // As it was called before there were several.
+    [`anthropic ${url}`, true],
+    [`anthropic ${url} (CODER_KEY)`, false],
+    [`anthropic ${url} (REVIEWER_KEY)`, true],
+  ])
+  expect(brains.tester?.service).toBe(brains.pm?.service)
+  server.close()
+})
+
+test('agents share a service where they are the same command', async () => {
+  const own = (script: string): BrainPlan => {
+    const agent = { ...AGENTS.claude, name: 'npx', acp: { argv: ['npx', script] as const } }
+    return { ...CLAUDE, agent }
+  }
+  const plans = { architect: CLAUDE, coder: own('a'), reviewer: own('b'), tester: own('b') }
+  const { brains, services } = await openBrains(plans, GROUND)
+  const names = Object.values(brains).map(({ service }) => service)
+  expect(names).toEqual(['claude', 'npx', 'npx of reviewer', 'npx of reviewer'])
+  expect(new Set(Object.keys(services))).toEqual(new Set(names))
 })
 
 async function eventsOf(brain: Brain | undefined): Promise<BrainEvent[]> {

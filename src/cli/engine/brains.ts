@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { secretsOf } from '../../effects/brains/agents/agent-secrets.ts'
 import type { Brain, Usage } from '../../effects/brains/brain.ts'
 import type { Isolation } from '../../effects/sandbox/sandbox.ts'
@@ -43,7 +44,7 @@ export function secretsOfBrains(
   return [...new Set(values)]
 }
 
-/** Opens the brains of the roles; roles that have the same share its service. */
+/** Opens the brains of the roles. Those with the same key, or the same agent, share a service. */
 export async function openBrains(
   plans: Readonly<Record<string, BrainPlan>>,
   ground: BrainGround,
@@ -51,7 +52,7 @@ export async function openBrains(
   const brains: Record<string, NamedBrain> = {}
   const services: Record<string, Service> = {}
   for (const [name, plan] of Object.entries(plans)) {
-    const service = serviceOf(plan)
+    const service = serviceOf(name, plan, plans)
     brains[name] = {
       brain: await recorded(await openBrain(plan, ground), ground),
       service,
@@ -63,9 +64,24 @@ export async function openBrains(
   return { brains, services }
 }
 
-function serviceOf(plan: BrainPlan): string {
-  if (plan.kind === 'api') return `${plan.choice.provider} ${plan.choice.baseUrl ?? ''}`.trim()
-  return plan.kind === 'agent' ? plan.agent.name : 'scripted'
+/** The name is stored, so it is the same after a restart, and holds nothing of a key. */
+function serviceOf(
+  role: string,
+  plan: BrainPlan,
+  plans: Readonly<Record<string, BrainPlan>>,
+): string {
+  if (plan.kind === 'scripted') return 'scripted'
+  if (plan.kind === 'api') {
+    const { choice, keyVariable } = plan
+    const place = `${choice.provider} ${choice.baseUrl ?? ''}`.trim()
+    return keyVariable === undefined ? place : `${place} (${keyVariable})`
+  }
+  const { agent } = plan
+  const namesakes = Object.entries(plans).flatMap(([by, other]) =>
+    other.kind === 'agent' && other.agent.name === agent.name ? [{ by, agent: other.agent }] : [],
+  )
+  const first = namesakes.find((other) => isDeepStrictEqual(other.agent, agent))?.by ?? role
+  return first === namesakes[0]?.by ? agent.name : `${agent.name} of ${first}`
 }
 
 async function openBrain(plan: BrainPlan, ground: BrainGround): Promise<Brain> {
