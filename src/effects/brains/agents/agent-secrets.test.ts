@@ -31,6 +31,37 @@ test('what is inside a configuration is found too', () => {
   expect(secretsOf(AGENTS.opencode, environment)).toEqual(['inner-key'])
 })
 
+test('what is inside headers is found too, and words in them are none', () => {
+  const lines = [
+    ...[
+      'X-Empty:',
+      'X-Gateway-Key: gw-0123456789',
+      'Authorization: Bearer held-by-mine',
+      'x-trace: 7f3a9c11',
+    ],
+    ...['Proxy-Authorization:basic bWU6aHVudGVyMg==', 'X-Secret: opensesame', 'X-Team: platform'],
+    ...['X-Stage: pre-production\r', 'no header'],
+  ]
+  const environment = { ANTHROPIC_CUSTOM_HEADERS: lines.join('\n') }
+  const [whole, ...inside] = secretsOf(AGENTS.claude, environment)
+  expect(whole).toBe(lines.join('\n'))
+  expect(inside).toEqual([
+    ...['gw-0123456789', 'Bearer held-by-mine', 'held-by-mine', '7f3a9c11'],
+    ...['basic bWU6aHVudGVyMg==', 'bWU6aHVudGVyMg==', 'opensesame'],
+  ])
+})
+
+test('headers inside a configuration are found too', () => {
+  const headers = { 'X-Gateway-Key': 'gw-0123456789', Authorization: 'Bearer held-by-mine' }
+  const config = { provider: { x: { options: { headers: { ...headers, 'X-Team': 'platform' } } } } }
+  const environment = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config) }
+  expect(secretsOf(AGENTS.opencode, environment)).toEqual([
+    'gw-0123456789',
+    'Bearer held-by-mine',
+    'held-by-mine',
+  ])
+})
+
 test('of an agent that nobody knows, every value is one', () => {
   const environment = { MINE_LOGIN: 'me:hunter2hunter2', MINE_TOKEN: 'abc', MINE_LEVEL: '' }
   expect(secretsOf(OWN, environment)).toEqual(['me:hunter2hunter2', 'abc'])

@@ -1,7 +1,15 @@
 import { isSecretName } from '../../guards/secret-name.ts'
 import type { Agent } from './agent.ts'
 
-const SECRET_IN_JSON = /"\w*(?:key|token|secret|password)"\s*:\s*"([^"]{4,})"/gi
+const SECRET_IN_JSON =
+  /"[\w-]*(?:key|token|secret|password|authorization|cookie)"\s*:\s*"([^"]{4,})"/gi
+
+const HEADERS_NAME = /HEADERS/i
+const HEADER = /^[ \t]*([\w-]+)[ \t]*:(.*)$/gm
+const SCHEME = /^(?:bearer|basic)\s+(?=\S)/i
+
+/** Such as a team or a stage, which code and conversations are full of. */
+const WORDS = /^[a-z]+(?:[ ._-][a-z]+)*$/i
 
 /** The values among an agent's own variables that nobody may see. */
 export function secretsOf(
@@ -10,8 +18,22 @@ export function secretsOf(
 ): readonly string[] {
   const values = variables.flatMap((name) => {
     const value = environment[name] ?? ''
-    const inside = [...value.matchAll(SECRET_IN_JSON)].map(([, found = '']) => found)
+    const found = [...value.matchAll(SECRET_IN_JSON)].map(([, inner = '']) => inner)
+    const inside = (HEADERS_NAME.test(name) ? [...found, ...headersIn(value)] : found).flatMap(bare)
     return areVariablesSecret || isSecretName(name) ? [value, ...inside] : inside
   })
   return values.filter((value) => value.trim() !== '')
+}
+
+/** What a program sends with every request may be shown to it again without its name. */
+function headersIn(text: string): readonly string[] {
+  return [...text.matchAll(HEADER)].flatMap(([, name = '', after = '']) => {
+    const value = after.trim()
+    return isSecretName(name) || !WORDS.test(value) ? [value] : []
+  })
+}
+
+/** A value, and the same without the word before it that says what it is. */
+function bare(value: string): readonly string[] {
+  return SCHEME.test(value) ? [value, value.replace(SCHEME, '')] : [value]
 }
