@@ -97,7 +97,7 @@ export class TurnWatch {
   /** Counts again, from the start. */
   resume(): void {
     this.#isPaused = false
-    if (!this.#begun || this.#verdict !== undefined) return
+    if (!this.#begun || this.signal.aborted) return
     clearTimeout(this.#gap)
     const { idleMs } = this.#timeouts
     const message = `nothing came for ${idleMs} ms in the middle of the reply`
@@ -106,7 +106,7 @@ export class TurnWatch {
 
   /** Bytes came, if only to keep the connection alive. */
   touch(): void {
-    if (this.#begun && !this.#isPaused && this.#verdict === undefined) this.#gap.refresh()
+    if (this.#begun && !this.#isPaused && !this.signal.aborted) this.#gap.refresh()
   }
 
   /**

@@ -120,12 +120,16 @@ async function firstEnd(
     if (watch.signal.aborted) resolve(undefined)
     watch.signal.addEventListener('abort', () => resolve(undefined), { once: true })
   })
-  const called = tools.called.then(() => undefined)
   const { ended } = conversation
-  const end = await Promise.race([ended, called, stopped])
+  const end = await Promise.race([ended, tools.begun.then(() => undefined), stopped])
   if (end !== undefined) return end
-  // A tool was called: from here on no clock of the turn counts.
-  if (watch.verdict === undefined) watch.close()
+  if (watch.verdict === undefined && tools.calls.length > 0) {
+    // A tool was called: it has worked, and from here on no clock and no budget of the turn counts.
+    watch.begin()
+    watch.close()
+    const whole = await Promise.race([ended, tools.called.then(() => undefined)])
+    if (whole !== undefined) return whole
+  }
   if (!conversation.cancel()) return undefined
   const enough = new AbortController()
   const patience = sleep(STOPPING_MS_MAX, undefined, { signal: enough.signal }).catch(
@@ -136,7 +140,7 @@ async function firstEnd(
   return late
 }
 
-/** What the turn came to: what was called counts, then why it was stopped, then its own word. */
+/** What the turn came to: why it was stopped, unless it had called by then; then its own word. */
 function judge(
   end: AgentEnd | undefined,
   calls: readonly ToolCall[],

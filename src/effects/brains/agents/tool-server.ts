@@ -38,6 +38,8 @@ export function bridgeCommand(
  * anything answered, since an agent that had an answer would think on: whoever calls has ended.
  */
 export interface ToolServer {
+  /** Settles as the first call comes. */
+  readonly begun: Promise<void>
   /** Settles with the first call, and those that came with it. */
   readonly called: Promise<readonly ToolCall[]>
   /** The calls until now. */
@@ -71,6 +73,7 @@ export async function openToolServer(settings: ToolServerSettings): Promise<Tool
     server.listen(settings.socketPath, done)
   })
   return {
+    begun: gathering.begun,
     called: gathering.called,
     calls: gathering.calls,
     async close() {
@@ -106,13 +109,18 @@ function makeServer(tools: readonly ToolDefinition[], gathering: Gathering): Ser
 /** The calls of a turn. */
 class Gathering {
   readonly calls: ToolCall[] = []
+  readonly begun: Promise<void>
   readonly called: Promise<readonly ToolCall[]>
   readonly #idPrefix: string
+  #begin = () => {}
   #settle: (calls: readonly ToolCall[]) => void = () => {}
   #isOver = false
 
   constructor(idPrefix: string) {
     this.#idPrefix = idPrefix
+    this.begun = new Promise((resolve) => {
+      this.#begin = resolve
+    })
     this.called = new Promise((resolve) => {
       this.#settle = resolve
     })
@@ -120,7 +128,10 @@ class Gathering {
 
   /** Takes a call in, unless it comes too late to be of the same reply. */
   add(name: string, input: unknown): void {
-    if (this.calls.length === 0) setTimeout(() => this.#end(), GATHERING_MS)
+    if (this.calls.length === 0) {
+      setTimeout(() => this.#end(), GATHERING_MS)
+      this.#begin()
+    }
     if (this.#isOver || this.calls.length >= CALLS_MAX) return
     this.calls.push({ id: `${this.#idPrefix}${this.calls.length + 1}`, name, input })
   }
