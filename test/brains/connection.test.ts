@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Reply } from '../providers/answer.ts'
+import { sse } from '../providers/wire.ts'
 import { WIRES } from '../providers/wires.ts'
-import { API_SUBJECTS, type ApiSubject, openSubject } from './api-subjects.ts'
+import { API_SUBJECTS, type ApiSubject, openSubject, PATIENT } from './api-subjects.ts'
 import { only, textOf, thinkThrough } from './turn.ts'
 
 const ANTHROPIC = API_SUBJECTS.find(({ provider }) => provider === 'anthropic') as ApiSubject
@@ -91,6 +92,54 @@ describe.each(CONCLUDING)('after the last word of $provider', (api) => {
     const events = await thinkThrough(brain)
     expect(events.at(-1)).toMatchObject({ type: 'finished' })
     expect(only(events, 'usage')).toMatchObject([{ usage: { outputTokens: 1 } }])
+  })
+})
+
+describe('a model of OpenAI that reasons without a word', () => {
+  const openai = API_SUBJECTS.find(({ provider }) => provider === 'openai') as ApiSubject
+  const item = { type: 'reasoning', id: 'r', summary: [] }
+  const frames = [
+    { type: 'response.created', response: { id: 'x', created_at: 1, model: 'm' } },
+    { type: 'response.output_item.added', output_index: 0, item },
+  ]
+  const begun = frames.map((frame) => sse(frame, frame.type)).join('')
+
+  test('is silent for as long as a first word may take', async () => {
+    const place = await serve((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun)
+      setTimeout(() => response.end(stream(openai)), 400)
+    })
+    const events = await thinkThrough(openSubject(openai, place, { ...PATIENT, idleMs: 100 }))
+    expect(textOf(events)).toBe('All is well.')
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+  })
+
+  test('has worked, although that took too long', async () => {
+    const place = await serve((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun)
+    })
+    const timeouts = { ...PATIENT, firstTokenMs: 300, idleMs: 100 }
+    const startedMs = performance.now()
+    const events = await thinkThrough(openSubject(openai, place, timeouts))
+    expect(events).toMatchObject([
+      { type: 'usage', usage: { outputTokens: null } },
+      { type: 'failed', failure: { kind: 'timeout' } },
+    ])
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual(290)
+  })
+
+  test('goes on for as long as it gives a sign of life', async () => {
+    const place = await serve((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun)
+      const signs = setInterval(() => response.write(': still here\n\n'), 50)
+      setTimeout(() => {
+        clearInterval(signs)
+        response.end(stream(openai))
+      }, 1_000)
+    })
+    const timeouts = { ...PATIENT, firstTokenMs: 500, idleMs: 300 }
+    const events = await thinkThrough(openSubject(openai, place, timeouts))
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
   })
 })
 

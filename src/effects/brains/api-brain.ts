@@ -62,7 +62,8 @@ async function* ask(
         if (options.provider === 'anthropic' && isNewEvent(part.error)) continue
         throw isReadInFull(part.error) ? part.error : (reply.error ?? part.error)
       }
-      if (!PREAMBLE.includes(part.type)) watch.begin()
+      // A model may reason for minutes before it says a word of that, or none.
+      if (!PREAMBLE.includes(part.type)) watch.begin(part.type !== 'reasoning-start')
       const event = reply.take(part)
       if (reply.isWhole) watch.onWhole()
       watch.pause()

@@ -20,6 +20,7 @@ export class TurnWatch {
   readonly #total: NodeJS.Timeout
   #gap: NodeJS.Timeout
   #begun = false
+  #hasWord = false
   #isSent = false
   #isAnswering = false
   #isPaused = false
@@ -81,10 +82,14 @@ export class TurnWatch {
     this.#isAnswering = true
   }
 
-  /** Something of the reply itself has come; from now on silence is a stall. */
-  begin(): void {
-    if (this.#begun || this.#verdict !== undefined) return
+  /**
+   * Something of the reply itself has come; from now on silence is a stall. Where that was not a
+   * word of it, silence may last as long as a first word may take.
+   */
+  begin(hasWord = true): void {
+    if (this.#verdict !== undefined || (this.#begun && (this.#hasWord || !hasWord))) return
     this.#begun = true
+    this.#hasWord = hasWord
     this.resume()
   }
 
@@ -99,7 +104,12 @@ export class TurnWatch {
     this.#isPaused = false
     if (!this.#begun || this.signal.aborted) return
     clearTimeout(this.#gap)
-    const { idleMs } = this.#timeouts
+    const { firstTokenMs, idleMs } = this.#timeouts
+    if (!this.#hasWord) {
+      const silence = `not a word for ${firstTokenMs} ms`
+      this.#gap = setTimeout(() => this.#timeOut(silence), firstTokenMs)
+      return
+    }
     const message = `nothing came for ${idleMs} ms in the middle of the reply`
     this.#gap = setTimeout(() => this.end({ kind: 'stalled', message }), idleMs)
   }
