@@ -11,7 +11,9 @@ const tokens = count.max(TOKENS_MAX)
 const some = z.union([z.string(), z.array(z.string()).min(1)])
 const numbers = z.union([
   z.int().positive(),
-  z.strictObject({ from: z.int().positive(), to: z.int().positive().optional() }),
+  z
+    .strictObject({ from: z.int().positive(), to: z.int().positive().optional() })
+    .refine(({ from, to = from }) => from <= to, { path: ['to'], message: 'is less than from' }),
 ])
 
 /** Which turns a reply is for. What is not said does not matter. */
@@ -57,6 +59,11 @@ const STEP = z
     if (step.input !== undefined && step.call === undefined) {
       context.addIssue({ code: 'custom', message: 'has an input, but no call' })
     }
+    for (const key of ['message', 'retry_after_ms'] as const) {
+      if (step[key] === undefined || step.fail !== undefined) continue
+      const said = 'says how it fails, but there is no fail'
+      context.addIssue({ code: 'custom', path: [key], message: said })
+    }
   })
 
 const REPLY = z
@@ -65,7 +72,16 @@ const REPLY = z
     do: z.array(STEP).min(1),
     finish: z.literal('length').optional(),
   })
-  .superRefine(({ do: steps }, context) => {
+  .superRefine(({ do: steps, finish }, context) => {
+    const ending = steps.findIndex(({ fail, hang }) => (fail ?? hang) !== undefined)
+    if (ending >= 0 && ending < steps.length - 1) {
+      const message = 'is never played: the reply ends with the step before'
+      context.addIssue({ code: 'custom', path: ['do', ending + 1], message })
+    }
+    if (ending >= 0 && finish !== undefined) {
+      const message = 'is never said: the reply does not end by itself'
+      context.addIssue({ code: 'custom', path: ['finish'], message })
+    }
     const isSomething = steps.some(({ text, call, fail, hang }) => text ?? call ?? fail ?? hang)
     const message = 'says nothing: it needs a text, a call, a fail or a hang'
     if (!isSomething) context.addIssue({ code: 'custom', path: ['do'], message })

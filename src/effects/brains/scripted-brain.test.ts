@@ -77,6 +77,11 @@ describe('which reply is given', () => {
     ])
   })
 
+  test('an input that is nothing is not an empty one', async () => {
+    const [event] = await think({}, 'replies: [{ do: [{ call: submit, input: null }] }]')
+    expect(event).toMatchObject({ call: { name: 'submit', input: null } })
+  })
+
   test('by what the last message says, of a human or of tools', async () => {
     const results = [{ id: 'x', name: 'test', text: '1 test failed', isError: true }]
     const messages: Message[] = [{ role: 'tool', results }]
@@ -138,6 +143,30 @@ describe('a scenario that cannot be played', () => {
     ['replies:\n  - when: { turn: 0 }\n    do: [{ text: x }]', 'a.yaml:2:19: replies[0].when.turn'],
     ['replies: [{ do: [{ text: x, call: y }] }]', 'has to have one of text'],
     ['replies: [{ do: [{ text: x, input: {} }] }]', 'has an input, but no call'],
+    [
+      'replies:\n  - do: [{ text: x, message: why }]',
+      'a.yaml:2:30: replies[0].do[0].message: says how it fails, but there is no fail',
+    ],
+    [
+      'replies:\n  - do: [{ call: x, retry_after_ms: 5 }]',
+      'a.yaml:2:37: replies[0].do[0].retry_after_ms: says how it fails, but there is no fail',
+    ],
+    [
+      'replies:\n  - do: [{ fail: auth }, { usage: { input: 1 } }]',
+      'a.yaml:2:26: replies[0].do[1]: is never played: the reply ends with the step before',
+    ],
+    [
+      'replies:\n  - do: [{ hang: true }, { wait_ms: 1 }, { text: x }]',
+      'a.yaml:2:26: replies[0].do[1]: is never played: the reply ends with the step before',
+    ],
+    [
+      'replies:\n  - do: [{ text: x }, { fail: auth }]\n    finish: length',
+      'a.yaml:3:13: replies[0].finish: is never said: the reply does not end by itself',
+    ],
+    [
+      'replies:\n  - when: { attempt: { from: 3, to: 2 } }\n    do: [{ text: x }]',
+      'a.yaml:2:37: replies[0].when.attempt.to: is less than from',
+    ],
     ['replies: [{ do: [{ reasoning: Hm }] }]', 'replies[0].do: says nothing'],
     [
       'replies:\n  - do:\n      - usage: { input: 1 }\n      - text: x\n      - usage: { input: 2 }',

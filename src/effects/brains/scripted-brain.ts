@@ -45,7 +45,7 @@ async function* play(
     if (step.call !== undefined) {
       // The same at every try, and another one in every turn of a conversation.
       const id = `call_${turn.messages.length}_${calls.length + 1}`
-      calls.push({ id, name: step.call, input: step.input ?? {} })
+      calls.push({ id, name: step.call, input: step.input === undefined ? {} : step.input })
     }
     yield* tell(step)
   }
