@@ -6,6 +6,8 @@ export interface Suite {
   readonly onEveryNode?: true
   /** Runs after the others, one file at a time: it builds what they use, or measures. */
   readonly isAlone?: true
+  /** Its files are read into one process after the other: there are many, and they leave nothing. */
+  readonly isShared?: true
   /** What only root may do here. */
   readonly needsRoot?: string
   /** System commands, by the Debian package that brings each. */
@@ -17,7 +19,12 @@ export interface Suite {
 }
 
 export const SUITES: readonly Suite[] = [
-  { name: 'unit', include: ['{src,scripts,bench}/**/*.test.ts'], onEveryNode: true },
+  {
+    name: 'unit',
+    include: ['{src,scripts,bench}/**/*.test.ts'],
+    onEveryNode: true,
+    isShared: true,
+  },
   { name: 'documents', include: ['test/documents/*.test.ts'], onEveryNode: true },
   { name: 'cli', include: ['test/cli/*.test.ts'], needs: { git: 'git' }, onEveryNode: true },
   { name: 'conformance', include: ['test/conformance/*.test.ts'], onEveryNode: true },
@@ -65,7 +72,7 @@ export const SUITES: readonly Suite[] = [
     include: ['test/testing/*.test.ts'],
     needs: { bwrap: 'bubblewrap', make: 'make', python3: 'python3' },
   },
-  { name: 'brains', include: ['test/{brains,providers}/*.test.ts'] },
+  { name: 'brains', include: ['test/{brains,providers}/*.test.ts'], isShared: true },
   {
     name: 'thinking',
     include: ['test/thinking/*.test.ts'],

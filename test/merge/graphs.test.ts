@@ -5,7 +5,7 @@ import { type GraphReport, mergeGraph } from './graphs.ts'
 import { openQueue, RUN } from './queue.ts'
 
 /** The long setting is 1000. */
-const GRAPHS = Number(process.env.SLIPWAY_GRAPHS ?? 5)
+const GRAPHS = Number(process.env.SLIPWAY_GRAPHS ?? 3)
 
 test(`${GRAPHS} random graphs of stories, eight coders and crashes`, { timeout: 1e8 }, async () => {
   const reports: GraphReport[] = []

@@ -10,7 +10,7 @@ import { type GitWorld, openGitWorld, plainGit } from '../git/world.ts'
 import { hashOf } from './content.ts'
 
 /** The long setting is 10000. */
-const CYCLES = Number(process.env.SLIPWAY_CYCLES ?? 40)
+const CYCLES = Number(process.env.SLIPWAY_CYCLES ?? 25)
 const STORIES_EACH = 20
 const bundle = 'node_modules/.cache/slipway-workspaces/worker.mjs'
 

@@ -13,13 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  contentOf,
-  type GitWorld,
-  openGitWorld,
-  plainGit,
-  writeFiles,
-} from '../../../test/git/world.ts'
+import { contentOf, type GitWorld, openGitWorld, plainGit, writeFiles } from '../git/world.ts'
 
 const S1 = { run: 'r1', story: 's1' }
 

@@ -10,14 +10,18 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { contentOf, type GitWorld, openGitWorld, plainGit as sh } from '../../../test/git/world.ts'
-import type { Git } from '../git/git.ts'
-import { readRef } from '../git/refs.ts'
-import { openRepositories, type Repositories, updateMirror } from '../git/repositories.ts'
-import { inFreshClone } from '../merge/gate.ts'
-import { findArchived } from './archive.ts'
-import { placeOf } from './place.ts'
-import { openWorkspaces, type Workspaces } from './workspaces.ts'
+import type { Git } from '../../src/effects/git/git.ts'
+import { readRef } from '../../src/effects/git/refs.ts'
+import {
+  openRepositories,
+  type Repositories,
+  updateMirror,
+} from '../../src/effects/git/repositories.ts'
+import { inFreshClone } from '../../src/effects/merge/gate.ts'
+import { findArchived } from '../../src/effects/workspace/archive.ts'
+import { placeOf } from '../../src/effects/workspace/place.ts'
+import { openWorkspaces, type Workspaces } from '../../src/effects/workspace/workspaces.ts'
+import { contentOf, type GitWorld, openGitWorld, plainGit as sh } from '../git/world.ts'
 
 const S1 = { run: 'r1', story: 's1' }
 
