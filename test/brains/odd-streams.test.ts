@@ -20,7 +20,7 @@ async function read(
 ): Promise<BrainEvent[]> {
   const api = API_SUBJECTS.find((one) => one.provider === provider)
   if (api === undefined) throw new Error(provider)
-  server.answer({ raw: [frames.join('')], headers: { 'content-type': 'text/event-stream' } })
+  server.answer({ raw: frames, headers: { 'content-type': 'text/event-stream' } })
   const events = await thinkThrough(openSubject(api, server))
   expect(breachIn(events)).toBeUndefined()
   return events
@@ -105,6 +105,54 @@ describe('an error of a router in the middle of a stream', () => {
     }
   })
 })
+
+describe('a server that only speaks like OpenAI', () => {
+  const chunk = (delta: object, more: object = {}) =>
+    sse({ id: 'x', created: 1, model: 'm', choices: [{ index: 0, delta }], ...more })
+  const usage = { prompt_tokens: 3, completion_tokens: 2 }
+  const called = { name: 'submit', arguments: '{"summary":"\\"error\\": null, \\\\"}' }
+  const frames = (more: object, between: readonly string[] = []) => [
+    chunk({ role: 'assistant', content: 'It said "error":' }, more),
+    ...between,
+    chunk({ content: 'null and {"error": null}.' }, more),
+    chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: called }] }, more),
+    ...between,
+    sse({ id: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }], ...more }),
+    sse({ id: 'x', choices: [], usage, ...more }),
+    sse('[DONE]'),
+  ]
+
+  test.each([
+    ['says in every chunk that there was no error', frames({ error: null, IsDelta: false })],
+    [
+      'puts chunks of nothing between the others',
+      frames({}, ['data: null\n\n', 'data:null\r\n\r\n']),
+    ],
+    [
+      'writes its JSON in its own way',
+      frames({ error: null }).map((one) => one.replaceAll('"error":null', '"error" : null')),
+    ],
+  ])('may be one that %s', async (_, sent) => {
+    const bytes = Buffer.from(sent.join(''))
+    for (const size of [bytes.length, 7]) {
+      const events = await read('openai-compatible', split(bytes, size))
+      expect(textOf(events)).toBe('It said "error":null and {"error": null}.')
+      expect(only(events, 'tool_call')).toMatchObject([
+        { call: { name: 'submit', input: { summary: '"error": null, \\' } } },
+      ])
+      expect(only(events, 'usage')).toMatchObject([{ usage: { inputTokens: 3, outputTokens: 2 } }])
+      expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'tool_calls' })
+    }
+  })
+})
+
+/** The same bytes, so many at a time. */
+function split(bytes: Buffer, size: number): string[] {
+  const count = Math.ceil(bytes.length / size)
+  return Array.from({ length: count }, (_, i) =>
+    bytes.subarray(i * size, (i + 1) * size).toString('latin1'),
+  )
+}
 
 describe('a second answer, which nobody asked for', () => {
   const chunk = (index: number, delta: object, reason: string | null = null) =>

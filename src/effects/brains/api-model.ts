@@ -1,4 +1,5 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider'
+import { mendStreams } from './compatible-stream.ts'
 
 export type ApiProvider = 'anthropic' | 'openai' | 'google' | 'ollama' | 'openai-compatible'
 
@@ -60,7 +61,8 @@ export async function loadModel(
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
       const name = 'compatible'
       const key = apiKey === '' ? {} : { apiKey }
-      return createOpenAICompatible({ name, baseURL, fetch, includeUsage: true, ...key })(model)
+      const settings = { name, baseURL, fetch: mendStreams(fetch), includeUsage: true, ...key }
+      return createOpenAICompatible(settings)(model)
     }
     case 'ollama': {
       const { openOllamaModel } = await import('./ollama-model.ts')
