@@ -230,6 +230,14 @@ describe('tools that change', () => {
     expect(world.refusals).toEqual([])
   })
 
+  test('in name only, however often it is called, change nothing', async () => {
+    const tools = await world.use(world.ours())
+    const texts: string[] = []
+    for (let i = 0; i < 60; i += 1) texts.push((await world.call(tools, 'announce')).text)
+    expect(texts).toEqual(Array(60).fill('announced'))
+    expect(world.refusals).toEqual([])
+  })
+
   test('without end are too many', async () => {
     const tools = await world.use(world.ours())
     await world.call(tools, 'announce_often')

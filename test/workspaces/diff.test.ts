@@ -8,8 +8,11 @@ const PASSWORD = 'POSTGRES_PASSWORD=devpass1\n'
 const OWN = "const MARK = '[redacted]'\n"
 
 /** The diff of a story that writes these files, as it is shown. */
-async function diffOf(files: Readonly<Record<string, string>>) {
-  const world = await openGitWorld({ 'db.env': PASSWORD, 'own.ts': OWN })
+async function diffOf(
+  files: Readonly<Record<string, string>>,
+  before: Readonly<Record<string, string>> = { 'db.env': PASSWORD, 'own.ts': OWN },
+) {
+  const world = await openGitWorld(before)
   try {
     const { folder } = await world.workspaces.prepare(OWNER, world.base)
     writeFiles(folder, files)
@@ -28,6 +31,20 @@ test.each([
   const diff = await diffOf(files)
   expect(diff.startsWith(beginning)).toBe(true)
   expect(diff).not.toContain('devpass1')
+})
+
+test.each(['größe.env', 'a "b".env', 'tab\there.env', 'with space.env'])(
+  'a diff says so of a file with an unusual name: %s',
+  async (name) => {
+    const diff = await diffOf({ [name]: redact(PASSWORD) }, { [name]: PASSWORD })
+    expect(diff).toContain('itself was written')
+  },
+)
+
+test('a diff says so where the file says the mark elsewhere no more', async () => {
+  const before = { 'db.env': `# [redacted]\n${PASSWORD}` }
+  const diff = await diffOf({ 'db.env': `# none\n${redact(PASSWORD)}` }, before)
+  expect(diff.startsWith('[db.env: ')).toBe(true)
 })
 
 test.each([

@@ -10,6 +10,9 @@ const path = z.string().min(1).max(4_096)
 /** For a model that takes the mark of what was taken out for what a file says. */
 const NOT_SHOWN = `${REDACTED} stands for something that you are not shown. Leave that as it is, and change the file around it with edit_file; where the word itself is meant, put it together from two parts.`
 
+const LONE_LINE_FEED = /(?<!\r)\n/
+const LONE_LINE_FEEDS = /(?<!\r)\n/g
+
 const editFile = defineTool({
   name: 'edit_file',
   description:
@@ -20,13 +23,14 @@ const editFile = defineTool({
     new_text: z.string().max(TEXT_CHARS_MAX),
   }),
   isReadOnly: false,
-  async run({ path, old_text, new_text }, { workspace }) {
+  async run({ path, ...edit }, { workspace }) {
     return explained(async () => {
       const before = textOf(await readBytes(workspace, path), path)
+      const old_text = inLinesOf(before, edit.old_text)
+      const new_text = inLinesOf(before, edit.new_text)
       const first = before.indexOf(old_text)
       if (first === -1) {
-        const advice = countRedacted(old_text) === 0 ? '' : `: ${NOT_SHOWN}`
-        return refused(`old_text does not occur in ${path}${advice}`)
+        return refused(`old_text does not occur in ${path}${adviceFor(old_text, before)}`)
       }
       const again = before.indexOf(old_text, first + 1)
       if (again !== -1) {
@@ -59,6 +63,19 @@ const writeFile = defineTool({
     })
   },
 })
+
+/** A text with the line endings of a file, where all its lines end as those of Windows do. */
+function inLinesOf(file: string, text: string): string {
+  const isWindows = file.includes('\r\n') && !LONE_LINE_FEED.test(file)
+  return isWindows ? text.replace(LONE_LINE_FEEDS, '\r\n') : text
+}
+
+/** Why a text may not have been found; empty where nothing is known. */
+function adviceFor(text: string, file: string): string {
+  if (countRedacted(text) > 0) return `: ${NOT_SHOWN}`
+  const isMixed = text.includes('\n') && file.includes('\r\n')
+  return isMixed ? ', some of whose lines end with \\r\\n' : ''
+}
 
 /** How often a file says the mark itself; where there is none, or one that is no text, never. */
 async function countIn(workspace: string, path: string): Promise<number> {

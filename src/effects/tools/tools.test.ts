@@ -185,6 +185,29 @@ describe('edit_file', () => {
     expect(readFileSync(path, 'utf8')).toBe('\ufeffb\u{1f600}\u{1f600}')
   })
 
+  test.each([
+    ['x\ny', '1\n2\n3', 'w\r\n1\r\n2\r\n3\r\nz\r\n'],
+    ['x\r\ny', '1\r\n2', 'w\r\n1\r\n2\r\nz\r\n'],
+    ['w\nx\n', '', 'y\r\nz\r\n'],
+    ['y', '1\n2', 'w\r\nx\r\n1\r\n2\r\nz\r\n'],
+  ])('keeps the line endings of Windows where all lines have them: %j', async (...edit) => {
+    const [old_text, new_text, after] = edit
+    writeFileSync(join(workspace, 'a.cs'), 'w\r\nx\r\ny\r\nz\r\n')
+    expect(await call('edit_file', { path: 'a.cs', old_text, new_text })).not.toHaveProperty(
+      'isError',
+      true,
+    )
+    expect(readFileSync(join(workspace, 'a.cs'), 'utf8')).toBe(after)
+  })
+
+  test('says that some lines end as those of Windows do, and changes nothing', async () => {
+    writeFileSync(join(workspace, 'a.cs'), 'x\r\ny\nz\n')
+    const answer = await call('edit_file', { path: 'a.cs', old_text: 'x\ny', new_text: '1' })
+    expect(answer).toMatchObject({ isError: true, text: expect.stringContaining('\\r\\n') })
+    await call('edit_file', { path: 'a.cs', old_text: 'y\nz', new_text: '1\n2' })
+    expect(readFileSync(join(workspace, 'a.cs'), 'utf8')).toBe('x\r\n1\n2\n')
+  })
+
   test('leaves the old file whole until the new one is there, keeps its mode and nothing else', async () => {
     const path = join(workspace, 'a.txt')
     chmodSync(path, 0o750)

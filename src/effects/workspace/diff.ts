@@ -1,7 +1,7 @@
 import type { Git } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { guardGit } from '../guards/git-guard.ts'
-import { countRedacted, REDACTED } from '../guards/redaction.ts'
+import { countRedacted, REDACTED, redact } from '../guards/redaction.ts'
 
 const NAMED_MAX = 20
 
@@ -25,15 +25,25 @@ export async function readDiff(
   return `[${names}: the word ${REDACTED} itself was written, perhaps in the place of a value that is lost now]\n\n${text}`
 }
 
-/** The files of a diff that say the mark of a secret more often than before. */
+/** The files of a diff in which the mark of a secret was written, by their names as git shows them. */
 function filesWithMarks(diff: string): readonly string[] {
   if (!diff.includes(REDACTED)) return []
   const files = diff.split(/^diff --git /m).slice(1)
   return files.flatMap((file) => {
     const lines = file.split('\n')
-    const marksOf = (sign: string) =>
-      countRedacted(lines.filter((line) => line.startsWith(sign)).join('\n'))
-    const [, name] = /^\+\+\+ b\/(.*?)\t?$/m.exec(file) ?? []
-    return name !== undefined && marksOf('+') > marksOf('-') ? [name] : []
+    const linesOf = (sign: string) =>
+      lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1))
+    const [, name, quoted] = /^\+\+\+ (?:b\/(.*?)|("b\/.*"))\t?$/m.exec(file) ?? []
+    const shown = name ?? quoted
+    return shown !== undefined && isMarkWritten(linesOf('-'), linesOf('+')) ? [shown] : []
   })
+}
+
+/** Whether a file says the mark more often than before, or in the place of what is shown as it. */
+function isMarkWritten(before: readonly string[], after: readonly string[]): boolean {
+  const marked = after.filter((line) => countRedacted(line) > 0)
+  if (marked.length === 0) return false
+  if (countRedacted(after.join('\n')) > countRedacted(before.join('\n'))) return true
+  const hidden = new Set(before.filter((line) => redact(line) !== line).map((line) => redact(line)))
+  return marked.some((line) => hidden.has(line))
 }

@@ -6,8 +6,9 @@ import type { RunServer } from './run-server.ts'
 
 /** How often a server that has ended is started again. */
 const RESTARTS_MAX = 3
-/** How often a server may say that its tools have changed. */
+/** How often a server may say between two calls, and within so long, that its tools have changed. */
 const CHECKS_MAX = 50
+const CHECKS_WITHIN_MS = 60_000
 
 const CHANGED = 'its tools have changed since it was trusted'
 
@@ -33,6 +34,7 @@ export class McpSession {
   #refusal: string | undefined
   #restarts = 0
   #checks = 0
+  #checksSinceMs = 0
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -51,6 +53,7 @@ export class McpSession {
     signal: AbortSignal,
   ): Promise<ReturnType<typeof describeAnswer> & { readonly isError: boolean }> {
     const connection = await this.#connection()
+    this.#checks = 0
     const answer = await connection.call(tool, input, signal)
     return { ...describeAnswer(answer), isError: answer.isError === true }
   }
@@ -90,6 +93,10 @@ export class McpSession {
   #checkAgain(): void {
     const known = this.#ready
     if (known === undefined || this.#refusal !== undefined) return
+    if (this.#checks === 0 || performance.now() - this.#checksSinceMs > CHECKS_WITHIN_MS) {
+      this.#checks = 0
+      this.#checksSinceMs = performance.now()
+    }
     this.#checks += 1
     if (this.#checks > CHECKS_MAX) this.#refuse('it changes its tools all the time')
     this.#ready = known.then((connection) => this.#check(connection))
