@@ -126,7 +126,7 @@ for (const api of API_SUBJECTS) {
       })
     }
     describeRetryAfter(api)
-    describeSecrets(api)
+    describeWords(api)
     describeTimeouts(api)
   })
 }
@@ -152,7 +152,14 @@ function describeRetryAfter(api: ApiSubject): void {
   })
 }
 
-function describeSecrets(api: ApiSubject): void {
+function describeWords(api: ApiSubject): void {
+  test('what a server says as a plain text is shown', async () => {
+    server.answer({ raw: ['{"error":"No such tool: submit."}'], status: 400 })
+    const events = await thinkThrough(openSubject(api, server))
+    const failure = { kind: 'rejected', message: '400: No such tool: submit.' }
+    expect(events).toEqual([{ type: 'failed', failure }])
+  })
+
   test('no failure holds the key, not even when the provider repeats it', async () => {
     const said = JSON.stringify({ error: { message: `Incorrect API key provided: ${API_KEY}` } })
     const pages: readonly Answer[] = [

@@ -216,6 +216,44 @@ describe('how long to leave a provider alone', () => {
   })
 })
 
+describe('what a provider says without the form that its library knows', () => {
+  /** The library knows no more than the status then, and says it in words. */
+  const failureFor = (body: unknown, secrets: readonly string[] = []) => {
+    const fields = { statusCode: 400, responseBody: JSON.stringify(body) }
+    const error = Object.assign(new Error('Bad Request'), fields)
+    return explainFailure(error, { ...CONTEXT, secrets })
+  }
+
+  test.each([
+    [{ error: "Invalid tool_choice type: 'object'." }, "400: Invalid tool_choice type: 'object'."],
+    [{ object: 'error', message: 'No such tool.' }, '400: No such tool.'],
+    [{ detail: 'No such tool.' }, '400: No such tool.'],
+    [{ error: { message: 'No such tool.' }, detail: 'See the log.' }, '400: No such tool.'],
+    [
+      { error: { message: 'Error', metadata: { raw: 'No such tool.' } } },
+      '400: Error: No such tool.',
+    ],
+    [{ error: ' ' }, '400: Bad Request'],
+    [{ error: { message: ['No such tool.'] } }, '400: Bad Request'],
+    [{ detail: [{ loc: ['body', 'tools'], input: 'rate limit' }] }, '400: Bad Request'],
+  ])('%j', (body, message) => {
+    expect(failureFor(body)).toEqual({ kind: 'rejected', message })
+  })
+
+  test('is short and holds no secret', () => {
+    const key = 'a-key-that-looks-like-nothing'
+    const { message } = failureFor({ error: `No ${key} ${'x'.repeat(10_000)}` }, [key])
+    expect(message).toMatch(/^400: No \S+ x+$/)
+    expect(message).not.toContain(key)
+    expect(message).toHaveLength(1_000)
+  })
+
+  test('in a stream that was fine until then', () => {
+    const error = { response: { error: { code: 'x', message: 'The model fell over.' } } }
+    expect(explainFailure(error, CONTEXT).message).toBe('The model fell over.')
+  })
+})
+
 test('a message is short and holds no secret', () => {
   const key = 'a-key-that-looks-like-nothing'
   const long = answer(500, `${key} ${'x'.repeat(10_000)} sk-ant-api03-aaaaaaaaaaaaaaaaaaaa`)

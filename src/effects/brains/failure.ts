@@ -92,24 +92,35 @@ function evidenceOf(error: unknown): Evidence {
   // In the middle of a stream there is no body: what was said is the error itself.
   const said = saidBy(body === '' ? (fields.data ?? fields) : parseJson(body))
   const plain = messageOf(error)
-  const message = plain === '' ? body.slice(0, BODY_CHARS_MAX) : plain
-  const status = statusOf(fields.statusCode) ?? statusOf(said.code) ?? statusOf(fields.code)
-  const named = [said.message, said.type, said.code, said.status, fields.type, fields.code]
+  // Where the library does not know the form of an error, it says no more than the status.
+  const spoken = isWords(said.message) ? said.message : plain
   // What a router was told by the provider behind it, of which it says only that there was an error.
   const { raw } = asRecord(said.metadata)
-  const words = [message, ...named, JSON.stringify(said.details), raw]
+  const whole = isWords(raw) ? `${spoken}: ${raw}` : spoken
+  const message = whole === '' ? body.slice(0, BODY_CHARS_MAX) : whole
+  const status = statusOf(fields.statusCode) ?? statusOf(said.code) ?? statusOf(fields.code)
+  const named = [said.message, said.type, said.code, said.status, fields.type, fields.code]
+  const words = [message, plain, ...named, JSON.stringify(said.details)]
     .filter((word) => typeof word === 'string')
     .join('\n')
   const told = !(error instanceof Error)
   return { status, message, words, headers: headersOf(fields), details: said.details, told }
 }
 
-/** The error object inside a body: all providers have one, at the top or one level down. */
+/**
+ * The error object inside a body: providers have one, at the top or one level down. Some servers
+ * have a plain text in its place, or beside it.
+ */
 function saidBy(parsed: unknown): Record<string, unknown> {
   const outer = asRecord(Array.isArray(parsed) ? parsed[0] : parsed)
   if (typeof outer.error === 'string') return { message: outer.error }
   const response = asRecord(outer.response)
-  return asRecord(outer.error ?? response.error ?? outer)
+  const said = asRecord(outer.error ?? response.error ?? outer)
+  return isWords(said.message) ? said : { ...said, message: said.detail }
+}
+
+function isWords(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== ''
 }
 
 function messageOf(error: unknown): string {
