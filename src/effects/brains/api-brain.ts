@@ -13,14 +13,23 @@ import {
 } from './brain.ts'
 import { explainFailure } from './failure.ts'
 import { openProviderFetch } from './provider-fetch.ts'
+import { ChoiceMemory, type ChoiceWay, isChoiceRefused, wayAfter } from './tool-choice.ts'
 import { type TurnTimeouts, TurnWatch } from './turn-watch.ts'
 
 export type ApiBrainOptions = ApiModelChoice & { readonly timeouts: TurnTimeouts }
 
-/** One request: the turn, and whether the model is shown its own opaque data. */
+/** One request: the turn, and how it is put. */
 interface Request {
   readonly turn: Turn
+  /** Whether the model is shown its own opaque data. */
   readonly withOpaque: boolean
+  readonly way: ChoiceWay | undefined
+}
+
+/** What became of a request. One that failed and is not paid for may be put otherwise. */
+interface Ending {
+  readonly failure: BrainFailure | undefined
+  readonly isPaid: boolean
 }
 
 /** What a stream says beside the reply itself. */
@@ -29,27 +38,43 @@ const PREAMBLE: readonly string[] = ['stream-start', 'response-metadata', 'raw',
 /** A 400 about reasoning that came back: signed for another key, or changed on the way. */
 const STALE_OPAQUE = /signature|thinking|encrypted[_ ]content|reasoning|thought/i
 
-/** A brain that asks a model over its provider's API. Asks once: retries are the runtime's. */
+/**
+ * A brain that asks a model over its provider's API. Asks once, retries are the runtime's, but for
+ * what a server does not take: that is put otherwise.
+ */
 export function openApiBrain(options: ApiBrainOptions): Brain {
+  const memory = new ChoiceMemory()
   return {
     name: options.model,
     async *think(turn, signal) {
-      const hasOpaque = turn.messages.some((message) => 'opaque' in message)
-      let failure = yield* ask(options, { turn, withOpaque: true }, signal)
-      if (hasOpaque && failure?.kind === 'rejected' && STALE_OPAQUE.test(failure.message)) {
-        failure = yield* ask(options, { turn, withOpaque: false }, signal)
+      let request: Request = { turn, withOpaque: true, way: memory.wayFor(turn) }
+      for (;;) {
+        const { failure, isPaid }: Ending = yield* ask(options, request, signal)
+        if (failure === undefined) return memory.keep(turn, request.way)
+        const next = isPaid ? undefined : otherwise(request, failure)
+        if (next === undefined) return yield { type: 'failed', failure }
+        request = next
       }
-      if (failure !== undefined) yield { type: 'failed', failure }
     },
   }
 }
 
-/** Asks and tells what comes; answers with what went wrong, or with undefined after `finished`. */
+/** A refused request as the server may take it; undefined where there is no such way. */
+function otherwise(request: Request, failure: BrainFailure): Request | undefined {
+  const { turn, withOpaque } = request
+  const way = isChoiceRefused(failure) ? wayAfter(turn, request.way) : undefined
+  if (way !== undefined) return { ...request, way }
+  const hasOpaque = withOpaque && turn.messages.some((message) => 'opaque' in message)
+  const isStale = failure.kind === 'rejected' && STALE_OPAQUE.test(failure.message)
+  return hasOpaque && isStale ? { ...request, withOpaque: false } : undefined
+}
+
+/** Asks and tells what comes, except a failure. */
 async function* ask(
   options: ApiBrainOptions,
   request: Request,
   signal: AbortSignal,
-): AsyncGenerator<BrainEvent, BrainFailure | undefined> {
+): AsyncGenerator<BrainEvent, Ending> {
   const watch = new TurnWatch(options.timeouts, signal)
   const reply = new ReplyReader(options.provider, options.model)
   let answering = false
@@ -81,9 +106,10 @@ async function* ask(
   }
   failure = watch.verdict ?? failure
   const { usage = UNTOLD_USAGE } = reply
-  if (isTold(usage) || hasWorked(watch, failure)) yield { type: 'usage', usage }
+  const isPaid = isTold(usage) || hasWorked(watch, failure)
+  if (isPaid) yield { type: 'usage', usage }
   if (failure === undefined) yield* reply.end()
-  return failure
+  return { failure, isPaid }
 }
 
 /** Whether the library made more of an error in a stream than what the provider said there. */
@@ -111,11 +137,11 @@ function hasWorked(
 /** Resolves as the reply begins; rejects as soon as the turn ends, whatever the library does. */
 async function openStream(
   options: ApiBrainOptions,
-  { turn, withOpaque }: Request,
+  { turn, ...how }: Request,
   watch: TurnWatch,
 ): Promise<ReadableStream<LanguageModelV3StreamPart>> {
   const { provider, model } = options
-  const call = toCallOptions(turn, { provider, model, withOpaque })
+  const call = toCallOptions(turn, { provider, model, ...how })
   const opening = loadModel(options, openProviderFetch(watch)).then((loaded) =>
     loaded.doStream({ ...call, abortSignal: watch.signal }),
   )
