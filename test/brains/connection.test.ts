@@ -97,12 +97,22 @@ describe.each(CONCLUDING)('after the last word of $provider', (api) => {
 
 describe('a model of OpenAI that reasons without a word', () => {
   const openai = API_SUBJECTS.find(({ provider }) => provider === 'openai') as ApiSubject
-  const item = { type: 'reasoning', id: 'r', summary: [] }
-  const frames = [
-    { type: 'response.created', response: { id: 'x', created_at: 1, model: 'm' } },
-    { type: 'response.output_item.added', output_index: 0, item },
-  ]
-  const begun = frames.map((frame) => sse(frame, frame.type)).join('')
+  const written = (...frames: readonly { readonly type: string }[]) =>
+    frames.map((frame) => sse(frame, frame.type)).join('')
+  const item = (index: number, event: 'added' | 'done') => ({
+    type: `response.output_item.${event}`,
+    output_index: index,
+    item: { type: 'reasoning', id: `r${index}`, summary: [] },
+  })
+  const created = { type: 'response.created', response: { id: 'x', created_at: 1, model: 'm' } }
+  const begun = written(created, item(0, 'added'))
+  const summed = (index: number) => ({
+    type: 'response.reasoning_summary_text.delta',
+    output_index: index,
+    item_id: `r${index}`,
+    summary_index: 0,
+    delta: 'Hm.',
+  })
 
   test('is silent for as long as a first word may take', async () => {
     const place = await serve((response) => {
@@ -112,6 +122,33 @@ describe('a model of OpenAI that reasons without a word', () => {
     const events = await thinkThrough(openSubject(openai, place, { ...PATIENT, idleMs: 100 }))
     expect(textOf(events)).toBe('All is well.')
     expect(events.at(-1)).toMatchObject({ type: 'finished' })
+  })
+
+  test.each([
+    ['between two', written(item(0, 'done'))],
+    ['a second time', written(item(0, 'done'), item(1, 'added'))],
+    ['after words', written(summed(0), item(0, 'done'), item(1, 'added'))],
+  ])('is silent for as long as that %s', async (_, further) => {
+    const place = await serve((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun + further)
+      setTimeout(() => response.end(stream(openai)), 400)
+    })
+    const events = await thinkThrough(openSubject(openai, place, { ...PATIENT, idleMs: 100 }))
+    expect(textOf(events)).toBe('All is well.')
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+  })
+
+  test.each([
+    ['a word of that', written(summed(0))],
+    ['a word of that, and its end', written(summed(0), item(0, 'done'))],
+    ['a word of the second', written(item(0, 'done'), item(1, 'added'), summed(1))],
+  ])('has stalled when it goes silent after %s', async (_, further) => {
+    const place = await serve((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun + further)
+    })
+    const events = await thinkThrough(openSubject(openai, place, { ...PATIENT, idleMs: 100 }))
+    expect(only(events, 'usage')).toHaveLength(1)
+    expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind: 'stalled' } })
   })
 
   test('has worked, although that took too long', async () => {

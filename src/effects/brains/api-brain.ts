@@ -87,8 +87,7 @@ async function* ask(
         if (options.provider === 'anthropic' && isNewEvent(part.error)) continue
         throw isReadInFull(part.error) ? part.error : (reply.error ?? part.error)
       }
-      // A model may reason for minutes before it says a word of that, or none.
-      if (!PREAMBLE.includes(part.type)) watch.begin(part.type !== 'reasoning-start')
+      if (!PREAMBLE.includes(part.type)) watch.begin(hasWordAfter(part, watch))
       const event = reply.take(part)
       if (reply.isWhole) watch.onWhole()
       watch.pause()
@@ -110,6 +109,12 @@ async function* ask(
   if (isPaid) yield { type: 'usage', usage }
   if (failure === undefined) yield* reply.end()
   return { failure, isPaid }
+}
+
+/** A model may reason for minutes, and more than once, before it says a word of that, or none. */
+function hasWordAfter({ type }: LanguageModelV3StreamPart, { hasWord }: TurnWatch): boolean {
+  if (type === 'reasoning-start') return false
+  return type === 'reasoning-end' ? hasWord : true
 }
 
 /** Whether the library made more of an error in a stream than what the provider said there. */

@@ -59,6 +59,11 @@ export class TurnWatch {
     return this.#begun
   }
 
+  /** Whether the last that came was a word, and not the beginning of silent reasoning. */
+  get hasWord(): boolean {
+    return this.#hasWord
+  }
+
   /** Whether somebody took the request. */
   get isSent(): boolean {
     return this.#isSent
@@ -84,10 +89,10 @@ export class TurnWatch {
 
   /**
    * Something of the reply itself has come; from now on silence is a stall. Where that was not a
-   * word of it, silence may last as long as a first word may take.
+   * word of it, silence may last as long as a first word may take, until one comes.
    */
   begin(hasWord = true): void {
-    if (this.#verdict !== undefined || (this.#begun && (this.#hasWord || !hasWord))) return
+    if (this.#verdict !== undefined || (this.#begun && this.#hasWord === hasWord)) return
     this.#begun = true
     this.#hasWord = hasWord
     this.resume()
