@@ -114,6 +114,16 @@ test('a run that has used up what it may is shown as such, until it gets more', 
   expect(handle(view('SPENT', {}), more).move).toEqual({ event: 'budget_granted', to: 'OPEN' })
 })
 
+test('a run that refuses a call for want of its price has not spent what it may', () => {
+  const { tell, data } = keep({ run: { microdollarsMax: 1_000 } })
+  const amounts = { ...tokens(10), unpricedCalls: 1 }
+  expect(tell(RESERVE_SPENDING, { agent: 'a', story: 's1', amounts })).toEqual([SPENDING_REFUSED])
+  const agent = { id: 'l' as AgentId, state: 'OPEN', origin: null, generation: 1, seq: 1 }
+  const payload = { agent: 'a', story: 's1', amounts } as unknown as Json
+  const event = { id: 'e', type: RESERVE_SPENDING, payload, atMs: 0 }
+  expect(ledgerKeeper.handle({ ...agent, data: data() }, event).move).toBeUndefined()
+})
+
 test('the row of a call holds what changed, however many stories there are', () => {
   const { reserve, settle, data } = keep({})
   for (let i = 0; i < 1_000; i += 1) {

@@ -10,6 +10,7 @@ import {
   reserveUpTo,
   settle,
 } from '../ledger/ledger.ts'
+import type { Exhausted } from '../ledger/limits.ts'
 import { ledger1 } from '../machines/tables/ledger-1.ts'
 import type { AgentEvent, AgentView, Decision, Message, Role } from './role.ts'
 import type { AgentId, Json, JsonObject } from './values.ts'
@@ -116,8 +117,14 @@ function takeReservation(agent: AgentView, event: AgentEvent): Decision {
     : { to: owner, type: SPENDING_REFUSED, payload: asJson({ call, exhausted: asked.exhausted }) }
   const after = asked.ok ? asked.ledger : before
   const decision = { set: changes(found, after, owner), send: [answer] }
-  const isRunSpent = !asked.ok && asked.exhausted.scope === 'run' && agent.state === 'OPEN'
-  return isRunSpent ? { ...decision, move: { event: 'budget_exhausted', to: 'SPENT' } } : decision
+  return !asked.ok && isRunSpent(asked.exhausted) && agent.state === 'OPEN'
+    ? { ...decision, move: { event: 'budget_exhausted', to: 'SPENT' } }
+    : decision
+}
+
+/** Where a call has no price, others that have one go on. */
+function isRunSpent({ scope, what }: Exhausted): boolean {
+  return scope === 'run' && what !== 'unpriced'
 }
 
 function leaveFor(

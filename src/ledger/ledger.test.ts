@@ -83,6 +83,50 @@ describe('a limit', () => {
     expect(reserve(openLedger(0), allowed, 'a', unpriced).ok).toBe(true)
     expect(reserve(openLedger(0), limits({}), 'a', unpriced).ok).toBe(true)
   })
+
+  describe('of money that is set after a call without a price', () => {
+    const priced = call({ iterations: 1, inputTokens: 40, microdollars: 40 })
+    const unpriced = call({ iterations: 1, inputTokens: 40, unpricedCalls: 1 })
+    const leastOf = ({ amounts: { unpricedCalls } }: typeof priced) =>
+      amounts({
+        iterations: 1,
+        inputTokens: 10,
+        microdollars: unpricedCalls ? 0 : 10,
+        unpricedCalls,
+      })
+    const WAYS = {
+      reserve: (bounds: LedgerLimits, wanted: typeof priced) =>
+        reserve(asked(), bounds, 'b', wanted),
+      reserveUpTo: (bounds: LedgerLimits, wanted: typeof priced) =>
+        reserveUpTo(asked(), bounds, 'b', wanted, leastOf(wanted)),
+      reserveLast: (bounds: LedgerLimits, wanted: typeof priced) =>
+        reserveLast(asked(), bounds, 'b', wanted, leastOf(wanted)),
+    }
+    /** One such call is settled, and one is under way. */
+    const asked = () => {
+      const first = reserve(openLedger(0), limits({}), 'a', unpriced)
+      if (!first.ok) throw new Error('refused')
+      const settled = settle(first.ledger, 'a', unpriced.amounts, 0)
+      const second = reserve(settled, limits({}), 'a', unpriced)
+      if (!second.ok) throw new Error('refused')
+      return second.ledger
+    }
+
+    describe.each(['run', 'story'] as const)('for a %s', (scope) => {
+      test.each(Object.entries(WAYS))('keeps none out that has one: %s', (name, ask) => {
+        const bounds = limits({ [scope]: { microdollarsMax: 1_000 } })
+        const isLast = name === 'reserveLast'
+        expect(ask(bounds, priced)).toMatchObject({ ok: true, isLast })
+        const exhausted = { scope, what: 'unpriced', limit: 0, wanted: 1 }
+        expect(ask(bounds, unpriced)).toEqual({ ok: false, exhausted })
+        // What was asked for without a price is no money.
+        expect(ask(limits({ [scope]: { microdollarsMax: 9 } }), priced)).toMatchObject({
+          ok: false,
+          exhausted: { scope, what: 'money' },
+        })
+      })
+    })
+  })
 })
 
 describe('a reservation', () => {

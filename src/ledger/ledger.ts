@@ -181,15 +181,15 @@ function exhaustedBy(
   limits: LedgerLimits,
   { story, amounts, atMs }: Reservation,
 ): Exhausted | undefined {
-  const { allowUnpriced } = limits
+  const refusedCalls = limits.allowUnpriced ? 0 : amounts.unpricedCalls
   const total = ({ spent, reserved }: Account) => addAmounts(addAmounts(spent, reserved), amounts)
   const elapsedMs = atMs - ledger.startedMs
-  const ofRun = firstExhausted(total(ledger.run), limits.run, elapsedMs, allowUnpriced)
+  const ofRun = firstExhausted(total(ledger.run), limits.run, elapsedMs, refusedCalls)
   if (ofRun !== undefined) return { scope: 'run', ...ofRun }
   if (story === null) return undefined
   const account = accountOf(ledger, story)
   const storyMs = atMs - (account.startedMs ?? atMs)
-  const ofStory = firstExhausted(total(account), limits.story, storyMs, allowUnpriced)
+  const ofStory = firstExhausted(total(account), limits.story, storyMs, refusedCalls)
   return ofStory && { scope: 'story', ...ofStory }
 }
 

@@ -18,16 +18,19 @@ export interface Exhausted {
   readonly wanted: number
 }
 
-/** The first limit that a total goes over. */
+/**
+ * The first limit that a total goes over. A limit in money is also in the way of calls that may not
+ * be made because nobody knows their price; those that were made before are not among them.
+ */
 export function firstExhausted(
   total: Amounts,
   limits: Limits,
   elapsedMs: number,
-  allowUnpriced: boolean,
+  refusedCalls: number,
 ): Omit<Exhausted, 'scope'> | undefined {
   const { iterationsMax, tokensMax, microdollarsMax, elapsedMsMax } = limits
-  if (microdollarsMax !== undefined && total.unpricedCalls > 0 && !allowUnpriced) {
-    return { what: 'unpriced', limit: 0, wanted: total.unpricedCalls }
+  if (microdollarsMax !== undefined && refusedCalls > 0) {
+    return { what: 'unpriced', limit: 0, wanted: refusedCalls }
   }
   const bounds = [
     ['iterations', iterationsMax, total.iterations],

@@ -29,8 +29,8 @@ export interface TeamWorldSettings {
   readonly architects?: number
   readonly limits?: Partial<TeamLimits>
   readonly budget?: Partial<LedgerLimits>
-  /** Whether nobody knows what the models cost. */
-  readonly isUnpriced?: true
+  /** Whether nobody knows what the models cost, or what that of the coders does. */
+  readonly isUnpriced?: true | 'coder'
   readonly planReview?: TeamSettings['planReview']
   readonly tests?: TeamSettings['tests']
   readonly isolation?: 'bubblewrap' | 'none'
@@ -91,13 +91,17 @@ export function settingsOf(settings: TeamWorldSettings): TeamSettings {
     brain: 'model',
     contextTokens: 100_000,
     outputTokensMax: 4_096,
-    price: settings.isUnpriced ? null : price,
+    price: settings.isUnpriced === true ? null : price,
     ledger: ledgerOf(RUN),
   }
   return {
     run: RUN,
     target: 'main',
-    minds: { pm: mind, architect: { ...mind, brain: 'judge' }, coder: mind },
+    minds: {
+      pm: mind,
+      architect: { ...mind, brain: 'judge' },
+      coder: { ...mind, price: settings.isUnpriced ? null : price },
+    },
     limits: { ...DEFAULT_LIMITS, ...settings.limits },
     planReview: settings.planReview ?? 'auto',
     tests: settings.tests ?? { commands: [{ argv: ['sh', 'test.sh'] }] },

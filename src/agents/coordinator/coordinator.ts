@@ -8,7 +8,7 @@ import {
   type Role,
 } from '../role.ts'
 import { bounded, fieldOf } from '../team/coder-work.ts'
-import { joined } from '../team/decisions.ts'
+import { describeSpent, joined } from '../team/decisions.ts'
 import { continueThinking, type ThinkingStep } from '../thinking/thinking.ts'
 import type { Json } from '../values.ts'
 import { type Cause, COORDINATOR_REVISIONS, forgeCauseOf, lossOf } from './coordinator-revision.ts'
@@ -165,8 +165,7 @@ function afterThinking(c: TaskCase, event: AgentEvent, step: ThinkingStep): Deci
       return takeEnding(c, decision, step.tool, step.input)
     case 'spent': {
       if (typeof step.what === 'string') return notAnswered(c, decision, SPENT[step.what], true)
-      const { scope, what } = step.what
-      return giveUp(c, decision, `the budget is spent: ${scope} ${what}`, { isSpent: true })
+      return giveUp(c, decision, describeSpent(step.what), { isSpent: true })
     }
     case 'failed': {
       if (step.code === 'refused') {

@@ -4,6 +4,7 @@ import type { Json } from '../values.ts'
 import { type Case, failed, GO_ON } from './architect-case.ts'
 import { asArchitectData } from './architect-work.ts'
 import { bounded, fieldOf } from './coder-work.ts'
+import { describeSpent } from './decisions.ts'
 import { AGAIN, type ResponseMessage } from './protocol.ts'
 
 /** The timer of a question that a human has. */
@@ -34,6 +35,27 @@ export function escalate(
   }
 }
 
+/** Nobody but the human can decide it, for that reason. */
+export function undecided(c: Case, decision: Decision, why: string, cause?: Exhausted): Decision {
+  const kind = c.work.request?.ask.kind ?? 'request'
+  const question = `The ${kind.replaceAll('_', ' ')} could not be decided: ${bounded(why, 500)}`
+  return escalate(c, decision, question, [], cause)
+}
+
+/** The human decides it in the place of a model, or says that what was in the way is not any more. */
+export function putToHuman(c: Case): Decision {
+  const cause = c.work.request?.cause
+  if (cause === undefined) return escalate(c, {}, 'Should this be done?', [])
+  return undecided(c, {}, describeSpent(cause), cause)
+}
+
+/** A request with nothing in its way. */
+export function withoutCause(c: Case): Case {
+  if (c.work.request === null) return c
+  const { cause: _, ...request } = c.work.request
+  return { ...c, work: { ...c.work, request } }
+}
+
 /** What a human can say besides giving it up. Nobody but the architect can make stories of a spec. */
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   plan: ['approve', 'needs_changes'],
@@ -55,17 +77,17 @@ export function afterHuman(c: Case, result: FinishedEffect['result']): Decision 
   const status = choice === 'abandon' ? 'REJECTED' : isYes ? 'APPROVED' : 'NEEDS_CHANGES'
   const response: ResponseMessage = { request: request?.id ?? '', status, feedback }
   return {
-    ...backToRequest(),
+    ...backToRequest(c),
     set: asArchitectData({ response, asked: null }),
     send: [{ to: c.agent.id, type: GO_ON, payload: null }],
   }
 }
 
 /** The question is over. */
-export function backToRequest(): Decision {
+export function backToRequest({ work: { request } }: Case): Decision {
   return {
     move: { event: 'human_answered', to: 'REQUEST' },
-    set: asArchitectData({ asked: null }),
+    set: asArchitectData({ asked: null, request }),
     timers: { [ESCALATION]: null },
   }
 }

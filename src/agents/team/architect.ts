@@ -29,7 +29,16 @@ import {
   respond,
   workspaceOf,
 } from './architect-case.ts'
-import { afterHuman, backToRequest, ESCALATION, escalate, timeOut } from './architect-escalation.ts'
+import {
+  afterHuman,
+  backToRequest,
+  ESCALATION,
+  escalate,
+  putToHuman,
+  timeOut,
+  undecided,
+  withoutCause,
+} from './architect-escalation.ts'
 import { taskOf } from './architect-tasks.ts'
 import {
   ARCHITECT_REVISIONS,
@@ -134,6 +143,7 @@ function begin(c: Case, state: string): Decision {
   const { settings, story, ask } = request
   // Revision D scopes in a state of its own, and gets there by way of a recovery.
   if (ask.kind === 'spec' && state !== c.rules.scopesIn) return later(c, null)
+  if (request.cause !== undefined) return later(c, null)
   if (ask.kind === 'plan' && settings.planReview === 'human') return later(c, null)
   if (ask.kind === 'plan' && passesUnread(c, settings, ask.note)) return later(c, approve(request))
   const task = taskOf(request)
@@ -187,7 +197,7 @@ function goOn(c: Case): Decision {
     const decision = recovering(c, {}, move, why)
     return { ...decision, set: { ...decision.set, ...asArchitectData({ request }) } }
   }
-  return escalate(c, {}, 'Should this be done?', [])
+  return putToHuman(c)
 }
 
 /** Ready for requests, or for the one that it was on its way to. */
@@ -214,10 +224,8 @@ function afterThinking(c: Case, step: ThinkingStep): Decision {
   if (c.agent.state === 'SCOPING' || isBroken) {
     return failed(c, step.decision, { event: 'failed_unrecoverably', to: 'ERROR' }, why)
   }
-  const kind = c.work.request?.ask.kind ?? 'request'
-  const question = `The ${kind.replaceAll('_', ' ')} could not be decided: ${bounded(why, 500)}`
   const cause = step.kind === 'spent' && typeof step.what !== 'string' ? step.what : undefined
-  return escalate(c, step.decision, question, [], cause)
+  return undecided(c, step.decision, why, cause)
 }
 
 function takeEnding(c: Case, decision: Decision, tool: string, input: Json): Decision {
@@ -285,8 +293,8 @@ function takeOutcome(c: Case, { kind, result }: FinishedEffect): Decision {
   }
   if (kind === 'load_stories') return afterLoading(c, result)
   if (kind === 'ask_human' && state === 'ESCALATED') {
-    const decision = afterHuman(c, result)
-    return decision ?? joined(backToRequest(), begin(c, 'REQUEST'))
+    const free = withoutCause(c)
+    return afterHuman(c, result) ?? joined(backToRequest(free), begin(free, 'REQUEST'))
   }
   return { reason: `${kind} is over` }
 }

@@ -1,3 +1,4 @@
+import type { Exhausted } from '../../ledger/limits.ts'
 import type { AgentView, Decision, EffectRequest, Message } from '../role.ts'
 import type { Assignment } from '../thinking/assignment.ts'
 import { beginThinking, resumeThinking, turnsLeft } from '../thinking/thinking.ts'
@@ -105,11 +106,13 @@ export function request(
   decision: Decision,
   move: MoveTo | undefined,
   what: Ask,
+  cause?: Exhausted,
 ): Decision {
   const { story, settings } = c.work.work
   const { id: from, seq } = c.agent
   const id = `${from}#${seq + 1}`
-  const pending: RequestMessage = { id, from, story, settings, ask: what }
+  const asked = { id, from, story, settings, ask: what }
+  const pending: RequestMessage = cause === undefined ? asked : { ...asked, cause }
   const payload = { request: id, from } satisfies RequestWaiting
   const waiting: Message = { to: dispatcherOf(settings.run), type: REQUEST_WAITING, payload }
   const all: Decision = {

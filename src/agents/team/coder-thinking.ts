@@ -1,3 +1,4 @@
+import type { Exhausted } from '../../ledger/limits.ts'
 import type { Decision } from '../role.ts'
 import type { ThinkingStep } from '../thinking/thinking.ts'
 import type { Json } from '../values.ts'
@@ -11,9 +12,10 @@ export function afterThinking(c: CoderCase, step: ThinkingStep): Decision {
   if (step.kind === 'going') return decision
   if (step.kind === 'spent') {
     const what = typeof step.what === 'string' ? step.what : `${step.what.scope} ${step.what.what}`
+    const cause = causeForHuman(step.what)
     return c.agent.state === 'PLANNING'
-      ? planningOver(c, decision, what)
-      : reviewBudget(c, decision, what)
+      ? planningOver(c, decision, what, cause)
+      : reviewBudget(c, decision, what, cause)
   }
   if (step.kind === 'failed') {
     const reason = `${step.code}: ${step.message}`
@@ -21,6 +23,11 @@ export function afterThinking(c: CoderCase, step: ThinkingStep): Decision {
     return fail(c, { event: 'failed_unrecoverably', to: 'ERROR' }, reason, decision)
   }
   return takeEnding(c, decision, step.tool, step.input)
+}
+
+/** Other limits are in the architect's way as well, who then asks; its own model may have a price. */
+function causeForHuman(what: 'turns' | 'context' | Exhausted): Exhausted | undefined {
+  return typeof what !== 'string' && what.what === 'unpriced' ? what : undefined
 }
 
 function takeEnding(c: CoderCase, decision: Decision, tool: string, input: Json): Decision {
@@ -54,17 +61,23 @@ function takeEnding(c: CoderCase, decision: Decision, tool: string, input: Json)
   }
 }
 
-function submitPlan(c: CoderCase, decision: Decision, plan: string, note: string): Decision {
+function submitPlan(
+  c: CoderCase,
+  decision: Decision,
+  plan: string,
+  note: string,
+  cause?: Exhausted,
+): Decision {
   const { counts } = c.work
   const ask: Ask = { kind: 'plan', plan, round: counts.planRounds + 1, note }
   const move: MoveTo = { event: 'plan_submitted', to: 'PLAN_REVIEW' }
-  return request(c, { ...decision, set: { ...decision.set, plan } }, move, ask)
+  return request(c, { ...decision, set: { ...decision.set, plan } }, move, ask, cause)
 }
 
 /** A spent budget asks for a review where the table has one; else the best plan so far goes in. */
-function planningOver(c: CoderCase, decision: Decision, what: string): Decision {
-  if (c.rules.planningSpent.to === 'BUDGET_REVIEW') return reviewBudget(c, decision, what)
-  return submitPlan(c, decision, bestPlan(c), `the planning budget is spent: ${what}`)
+function planningOver(c: CoderCase, decision: Decision, what: string, cause?: Exhausted): Decision {
+  if (c.rules.planningSpent.to === 'BUDGET_REVIEW') return reviewBudget(c, decision, what, cause)
+  return submitPlan(c, decision, bestPlan(c), `the planning budget is spent: ${what}`, cause)
 }
 
 /** The first time somebody may know what to do about it; after that only a decision helps. */
@@ -84,7 +97,12 @@ function bestPlan(c: CoderCase): string {
   return plan === '' ? `No plan was finished. The story is: ${work.story.description}` : plan
 }
 
-export function reviewBudget(c: CoderCase, decision: Decision, spent: string): Decision {
+export function reviewBudget(
+  c: CoderCase,
+  decision: Decision,
+  spent: string,
+  cause?: Exhausted,
+): Decision {
   const { counts, plan, tests, diff } = c.work
   const state = c.agent.state ?? ''
   const ask: Ask = {
@@ -98,5 +116,5 @@ export function reviewBudget(c: CoderCase, decision: Decision, spent: string): D
     diff: diff ?? null,
   }
   const move: MoveTo = { event: 'budget_exhausted', to: 'BUDGET_REVIEW' }
-  return request(c, { ...decision, set: { ...decision.set, spent } }, move, ask)
+  return request(c, { ...decision, set: { ...decision.set, spent } }, move, ask, cause)
 }

@@ -8,8 +8,9 @@ export type MoveTo = { readonly event: EventName; readonly to: string }
 
 /** What was used up, in words. */
 export function describeSpent(what: 'turns' | 'context' | Exhausted): string {
-  return typeof what === 'string'
-    ? `its budget is spent (${what})`
+  if (typeof what === 'string') return `its budget is spent (${what})`
+  return what.what === 'unpriced'
+    ? `dollars of the ${what.scope} are limited, and nobody knows the price of its model`
     : `the budget of the ${what.scope} is spent (${what.what})`
 }
 

@@ -1,3 +1,4 @@
+import type { Exhausted } from '../../ledger/limits.ts'
 import type { Criterion, Story } from '../../stories/story.ts'
 import type { Mind } from '../thinking/assignment.ts'
 import type { AgentId, BlobRef, Json, JsonObject } from '../values.ts'
@@ -86,6 +87,8 @@ export type RequestMessage = {
   readonly story: Story | null
   readonly settings: TeamSettings
   readonly ask: Ask
+  /** What keeps its sender from going on, where no architect can help, and only a human can. */
+  readonly cause?: Exhausted
 }
 
 export type Ask =

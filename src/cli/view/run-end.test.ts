@@ -61,6 +61,11 @@ test.each([
   expect(hint).toContain(`slipway budget r ${option}`)
 })
 
+test('a model without a price is no budget that is spent', () => {
+  const hint = budgetHint(view({ questions: [question({ ...MONEY, what: 'unpriced', limit: 0 })] }))
+  expect(hint).toMatch(/^Dollars of the run are limited, and nobody knows the price of a model\./)
+})
+
 test('what is known is not mentioned', () => {
   expect(budgetHint(view({ questions: [question(null)] }))).toBeUndefined()
   expect(budgetHint(view({ budget: SPENT }))).toContain('slipway budget r')

@@ -51,7 +51,11 @@ export function budgetHint({ run, budget, questions }: RunView): string | undefi
   if (cause === null && !budget.isSpent) return undefined
   const who = cause === null ? 'run' : cause.scope
   const option = cause === null ? '' : ` ${optionFor(cause)}`
-  return `The budget of the ${who} is spent. It goes on after: slipway budget ${run}${option}`
+  const why =
+    cause?.what === 'unpriced'
+      ? `Dollars of the ${who} are limited, and nobody knows the price of a model.`
+      : `The budget of the ${who} is spent.`
+  return `${why} It goes on after: slipway budget ${run}${option}`
 }
 
 const OPTIONS = {

@@ -56,6 +56,34 @@ scenario('a limit in dollars stops models without a price until allowed', BOTH, 
   expect(world.log()).toEqual(['Add hello', 'init'])
 })
 
+scenario('only who has a model without a price waits for it', BOTH, async (open) => {
+  const world = await open({
+    replies: [HELLO, writes('hello'), decides('continue'), ...PLAIN],
+    isUnpriced: 'coder',
+    budget: {
+      run: { microdollarsMax: 20_000_000 },
+      story: { iterationsMax: 1 },
+      allowUnpriced: true,
+    },
+  })
+  // By then the coder has been asked without a price.
+  await world.question()
+  const dollars = { run: { microdollarsMax: 50_000_000 }, story: { iterationsMax: 100 } }
+  await changeBudget(world.team(), RUN, dollars)
+  const { input } = await world.question()
+  expect(input).toMatchObject({
+    question: expect.stringContaining('nobody knows the price'),
+    cause: { scope: 'run', what: 'unpriced' },
+    choices: expect.arrayContaining(['again']),
+  })
+  await changeBudget(world.team(), RUN, { run: {}, story: {}, allowUnpriced: true })
+  await world.untilOver()
+  expect(world.log()).toEqual(['Add hello', 'init'])
+  const asks = (await world.rows()).flatMap(({ body }) => body.effects ?? [])
+  expect(asks.filter(({ kind }) => kind === 'ask_human')).toHaveLength(2)
+  expect(await world.moves('ledger')).toEqual([])
+})
+
 /** A product manager who may not think at all at first, by what was brought. */
 const BROUGHT: readonly [state: string, isWish: boolean][] = [
   ['DRAFTING', false],
