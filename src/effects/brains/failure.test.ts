@@ -272,3 +272,13 @@ test('anything may be thrown', () => {
     expect(explainFailure(thrown, CONTEXT).message).toBeTypeOf('string')
   }
 })
+
+test('no half of a secret stands where the opening of a body ends', () => {
+  const key = 'kq-1234567890abcdefghij'
+  for (let before = 170; before <= 205; before += 1) {
+    const responseBody = `<p>${'x'.repeat(before - 4)} ${key}</p>`
+    const error = Object.assign(new Error(''), { statusCode: 502, responseBody })
+    const { message } = explainFailure(error, { ...CONTEXT, secrets: [key] })
+    expect(message).not.toContain('kq-')
+  }
+})

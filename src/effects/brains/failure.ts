@@ -7,6 +7,7 @@ const MESSAGE_CHARS_MAX = 1_000
 
 /** A page of a proxy says in its first line what it is. */
 const BODY_CHARS_MAX = 200
+const BODY_CHARS_READ = 10_000
 
 /** Codes of failed connections that are about time. */
 const SLOW: Readonly<Record<string, FailureKind>> = {
@@ -49,7 +50,7 @@ export function explainFailure(error: unknown, context: FailureContext): BrainFa
     const message = `no whole answer (${connection}): ${messageOf(error)}`
     return failure(SLOW[connection] ?? 'network', message, context)
   }
-  const evidence = evidenceOf(error)
+  const evidence = evidenceOf(error, context.secrets)
   const { status, message } = evidence
   const kind = kindOf(evidence, context.answering)
   const shown = status === undefined || isSuccess(status) ? message : `${status}: ${message}`
@@ -86,7 +87,7 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }
 
-function evidenceOf(error: unknown): Evidence {
+function evidenceOf(error: unknown, secrets: FailureContext['secrets']): Evidence {
   const fields = asRecord(error)
   const body = typeof fields.responseBody === 'string' ? fields.responseBody : ''
   // In the middle of a stream there is no body: what was said is the error itself.
@@ -97,7 +98,7 @@ function evidenceOf(error: unknown): Evidence {
   // What a router was told by the provider behind it, of which it says only that there was an error.
   const { raw } = asRecord(said.metadata)
   const whole = isWords(raw) ? `${spoken}: ${raw}` : spoken
-  const message = whole === '' ? body.slice(0, BODY_CHARS_MAX) : whole
+  const message = whole === '' ? openingOf(body, secrets) : whole
   const status = statusOf(fields.statusCode) ?? statusOf(said.code) ?? statusOf(fields.code)
   const named = [said.message, said.type, said.code, said.status, fields.type, fields.code]
   const words = [message, plain, ...named, JSON.stringify(said.details)]
@@ -105,6 +106,11 @@ function evidenceOf(error: unknown): Evidence {
     .join('\n')
   const told = !(error instanceof Error)
   return { status, message, words, headers: headersOf(fields), details: said.details, told }
+}
+
+/** Secrets are taken out first: half of one would no longer be known for what it is. */
+function openingOf(body: string, secrets: FailureContext['secrets']): string {
+  return redact(body.slice(0, BODY_CHARS_READ), secrets).slice(0, BODY_CHARS_MAX)
 }
 
 /**
