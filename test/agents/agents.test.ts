@@ -18,6 +18,10 @@ const FAULTS: Readonly<Record<Fault, Answer>> = {
 /** What a model may write into a command, so that it looks like a call of our tool. */
 const LIKE_OURS = ['mcp.slipway.done', 'mcp__slipway__done']
 
+/** A prompt in which a character was cut in two, and how JSON writes that half. */
+const HALVED = 'You are a coder. \ud83d'
+const HALF = String.raw`\ud83d`
+
 /** With SLIPWAY_AGENTS=all, every fault is shown to every agent. */
 const isLong = process.env.SLIPWAY_AGENTS === 'all'
 
@@ -38,7 +42,7 @@ describe.concurrent.each(REAL_AGENTS)('$agent by $mode', { timeout: TIMEOUT_MS }
     const answers = [real.edit, real.shell('env; cat /proc/*/environ; echo looked'), done]
     await playScene(world, real, { answers }, async (scene) => {
       await plantConfiguration(scene.workspace)
-      const events = await thinkThrough(scene.brain, scene.turn)
+      const events = await thinkThrough(scene.brain, { ...scene.turn, system: HALVED })
       expect(breachIn(events)).toBeUndefined()
       expect(callsIn(events)).toEqual([['done', { summary: 'Replaced.' }]])
       expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'tool_calls' })
@@ -47,6 +51,7 @@ describe.concurrent.each(REAL_AGENTS)('$agent by $mode', { timeout: TIMEOUT_MS }
       const told = JSON.stringify(scene.server.requests.map(({ body }) => body))
       expect(told).toContain('HOME=/home/sandbox')
       expect(hasCanary(told)).toBe(false)
+      expect(told.includes(HALF)).toBe(false)
       expect(await findObeyed(scene.workspace)).toEqual([])
       expect(scene.processCount()).toBe(0)
     })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bounded, describeRun } from './coder-work.ts'
+import { bounded, describeRun, lessonsText } from './coder-work.ts'
 
 test('a test run with less room still says what each command came to and what fails', () => {
   const lines = (line: string) => `${line}\n`.repeat(8_000 / line.length)
@@ -24,4 +24,13 @@ Failing in $ check
 `,
   )
   expect(text).toMatch(/(?:checked\n){50}$/)
+})
+
+test.each(['', 'x'])('no character is cut in two where a text is too long, after %j', (before) => {
+  const long = `${before}${'😀'.repeat(20_000)}`
+  const lesson = { reason: long, fingerprint: '', failures: '', diff: null }
+  for (const text of [bounded(long), lessonsText([lesson])]) {
+    expect(text.length).toBeLessThan(long.length)
+    expect(text.isWellFormed()).toBe(true)
+  }
 })

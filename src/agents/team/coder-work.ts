@@ -94,13 +94,15 @@ export function lessonsText(lessons: readonly Lesson[]): string {
     )
     .join('\n\n')
     .slice(0, CHARS_MAX)
+    .toWellFormed()
 }
 
 /** A text that fits a message. */
 export function bounded(text: string, charsMax = CHARS_MAX): string {
   if (text.length <= charsMax) return text
   const half = Math.floor(charsMax / 2)
-  return `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`
+  // A character may be cut in two.
+  return `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`.toWellFormed()
 }
 
 /** A field of an effect's outcome. */

@@ -68,6 +68,11 @@ test('what is too long is cut in its middle', async () => {
   )
 })
 
+test.each([4_999, 5_000])('no character is cut in two after %i others', async (count) => {
+  write('AGENTS.md', `${'x'.repeat(count)}${'😀'.repeat(8_000)}${'y'.repeat(count)}`)
+  expect((await read()).isWellFormed()).toBe(true)
+})
+
 test('secrets are taken out, also where the text is cut', async () => {
   const secret = 'correct-horse-battery'
   const key = `ghp_${'a1B2'.repeat(9)}`

@@ -62,7 +62,9 @@ function cutMiddle(name: string, text: string): string {
   if (text.length <= SHOWN_CHARS_MAX) return text
   const half = SHOWN_CHARS_MAX / 2
   const left = text.length - SHOWN_CHARS_MAX
-  return `${text.slice(0, half)}\n[${left} characters left out here; read ${name} for all of it]\n${text.slice(-half)}`
+  const mark = `\n[${left} characters left out here; read ${name} for all of it]\n`
+  // A character may be cut in two.
+  return `${text.slice(0, half)}${mark}${text.slice(-half)}`.toWellFormed()
 }
 
 interface Nested {

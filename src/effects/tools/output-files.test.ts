@@ -45,3 +45,17 @@ test('parts are shown within the limit, also where secrets were shorter than wha
   expect(shown.length).toBeLessThanOrEqual(SHOWN_CHARS_MAX)
   expect(shown).toContain('[redacted]')
 })
+
+/** Too long to be shown, and too long to be kept, with whatever there is before a pair. */
+test.each([20_000, 20_001, 3_000_000, 3_000_001])(
+  'no character is cut in two in a text of %i',
+  async (chars) => {
+    const outputs = openOutputFiles(folder)
+    for (const before of ['', 'x']) {
+      const text = `${before}${'😀'.repeat(chars / 2)}${'x'.repeat(chars % 2)}`
+      const parts = [{ text, charsMax: 1_000 }]
+      expect((await shorten(text, outputs)).isWellFormed()).toBe(true)
+      expect((await shortenParts(parts, outputs)).isWellFormed()).toBe(true)
+    }
+  },
+)

@@ -99,7 +99,8 @@ function withoutMiddle(text: string, charsMax: number, where: string): string {
   const markOf = (chars: number) => `\n[${chars} characters left out; ${where}]\n`
   const half = Math.max(0, Math.floor((charsMax - markOf(text.length).length) / 2))
   const [head, tail] = [text.slice(0, half), text.slice(text.length - half)]
-  return `${head}${markOf(text.length - 2 * half)}${tail}`
+  // A character may be cut in two.
+  return `${head}${markOf(text.length - 2 * half)}${tail}`.toWellFormed()
 }
 
 function whereToRead(name: string, droppedBytes: number): string {
@@ -135,5 +136,5 @@ function clearOfCut({ text, droppedBytes }: Held): Held {
   const kept = [head.slice(0, -SECRET_CHARS_MAX), tail.slice(SECRET_CHARS_MAX)]
   const bytesOf = (texts: readonly string[]) => Buffer.byteLength(texts.join(''))
   const dropped = droppedBytes + bytesOf([head, tail]) - bytesOf(kept)
-  return { text: kept.join(gapMark(dropped)), droppedBytes: dropped }
+  return { text: kept.join(gapMark(dropped)).toWellFormed(), droppedBytes: dropped }
 }

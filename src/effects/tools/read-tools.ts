@@ -55,11 +55,11 @@ function partOf(numbered: string, from: number, column: number, linesAll: number
   return `${shown}\n[line ${from} goes on: read_file with from ${from}, column ${next}]`
 }
 
-/** Numbered lines without what stands before a column of the first. */
+/** Numbered lines without what stands before a column of the first, which may be within a pair. */
 function beginAt(numbered: string, column: number): string {
   const number = numberOf(numbered)
   const lineEnd = `${numbered}\n`.indexOf('\n')
-  return number + numbered.slice(Math.min(number.length + column - 1, lineEnd))
+  return (number + numbered.slice(Math.min(number.length + column - 1, lineEnd))).toWellFormed()
 }
 
 function numberOf(numbered: string): string {

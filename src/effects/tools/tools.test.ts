@@ -74,6 +74,12 @@ describe('read_file', () => {
     expect(beyond).toMatchObject({ isError: true, text: 'line 2 has 6 characters' })
   })
 
+  test('begins with no half of a character', async () => {
+    writeFileSync(join(workspace, 'wide.txt'), '😀😀\n')
+    const { text } = await call('read_file', { path: 'wide.txt', column: 2 })
+    expect(text).toBe('1\t\ufffd😀')
+  })
+
   test('shows no rest of a secret that it is told to begin in', async () => {
     const token = `ghp_${'a1'.repeat(18)}`
     writeFileSync(join(workspace, 'token.txt'), `${token} end\n`)

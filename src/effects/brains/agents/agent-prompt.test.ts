@@ -41,6 +41,22 @@ test('a prompt has everything that was said, in its order, and how to end', () =
   expect([...places].sort((a, b) => a - b)).toEqual(places)
 })
 
+test('a prompt has no half of a character, whoever brought it', () => {
+  const half = '😀'.charAt(0)
+  const results = [{ id: 'call_1_1', name: 'look', text: `seen ${half}`, isError: false }]
+  const prompt = writePrompt({
+    ...TURN,
+    system: `You write ${half}code.`,
+    messages: [
+      { role: 'user', text: `Add 😀 ${half}` },
+      { role: 'assistant', text: half, toolCalls: [{ id: 'a', name: 'look', input: { half } }] },
+      { role: 'tool', results },
+    ],
+  })
+  expect(prompt.isWellFormed()).toBe(true)
+  expect(prompt).toContain('You write \ufffdcode.\n\nAdd 😀 \ufffd')
+})
+
 test('a forced tool is the only one that is offered and named', () => {
   const turn = { ...TURN, forcedTool: 'done' }
   expect(offeredTools(turn).map(({ name }) => name)).toEqual(['done'])

@@ -3,10 +3,12 @@ import type { Message, ToolDefinition, Turn } from '../brain.ts'
 /** The name under which an agent finds our tools. */
 export const TOOL_SERVER = 'slipway'
 
-/** Everything that an agent is told for a turn, as one text. */
+/** Everything that an agent is told for a turn, as one text of whole characters. */
 export function writePrompt(turn: Turn): string {
   const sections = [turn.system, ...turn.messages.map(writeMessage), writeEnd(turn)]
-  return sections.filter((section) => section !== '').join('\n\n')
+  const text = sections.filter((section) => section !== '').join('\n\n')
+  // Over the protocol Codex never reacts to half a surrogate pair, and Gemini CLI passes it on.
+  return text.toWellFormed()
 }
 
 /**
