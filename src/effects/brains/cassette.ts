@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { redact } from '../guards/redaction.ts'
-import type { BrainEvent, FailureKind, Turn } from './brain.ts'
+import { holdsSecret, REDACTED, redact } from '../guards/redaction.ts'
+import type { BrainEvent, FailureKind, ToolCall, Turn } from './brain.ts'
+import { cleanCall, HELD_BACK, mayKeep } from './clean-call.ts'
 import { FAILURE_POLICY } from './failure-policy.ts'
 import { readTokens } from './token-count.ts'
 
@@ -86,8 +87,8 @@ export function writeTake(
   events: readonly BrainEvent[],
   secrets: readonly string[],
 ): string {
-  const take = { turn: printOf(turn, secrets), events: redactValue(joinDeltas(events), secrets) }
-  return `${JSON.stringify(take)}\n`
+  const written = joinDeltas(events).map((event) => cleanEvent(event, secrets))
+  return `${JSON.stringify({ turn: printOf(turn, secrets), events: written })}\n`
 }
 
 /** What a turn is recognised by. Secrets are taken out first, so that they need not be known. */
@@ -121,6 +122,22 @@ function joinDeltas(events: readonly BrainEvent[]): BrainEvent[] {
     } else joined.push(event)
   }
   return joined
+}
+
+/** What a conversation keeps as it came, or not at all, is written down so: both are played on. */
+function cleanEvent(event: BrainEvent, secrets: readonly string[]): unknown {
+  if (event.type === 'tool_call') return { ...event, call: writtenCall(event.call, secrets) }
+  if (event.type !== 'finished' || mayKeep(event.opaque, secrets)) {
+    return redactValue(event, secrets)
+  }
+  const { opaque: _, ...end } = event
+  return redactValue(end, secrets)
+}
+
+/** With a secret in its id or its name it gets a name that no tool can have: it was refused. */
+function writtenCall(call: ToolCall, secrets: readonly string[]): ToolCall {
+  if (!holdsSecret(`${call.id}\n${call.name}`, secrets)) return cleanCall(call, secrets)
+  return { id: redact(call.id, secrets), name: REDACTED, input: HELD_BACK }
 }
 
 /** Text by text, since a pattern may run over the end of a string in JSON. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Brain, BrainEvent, Message, Turn } from './brain.ts'
 import { readCassette, type Take, writeTake } from './cassette.ts'
+import { cleanCall, HELD_BACK } from './clean-call.ts'
 import { openPlayingBrain, openRecordingBrain } from './recorded-brain.ts'
 import { readScenario } from './scenario.ts'
 import { openScriptedBrain } from './scripted-brain.ts'
@@ -56,10 +57,12 @@ async function think(brain: Brain, turn: Partial<Turn>): Promise<BrainEvent[]> {
   return events
 }
 
-/** The turn after the one that called a tool, with its text as it was told. */
+/** The turn after the one that called a tool, with its text as it was told and its call as kept. */
 function secondTurn(events: readonly BrainEvent[]): Partial<Turn> {
   const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('')
-  const toolCalls = events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []))
+  const toolCalls = events.flatMap((event) =>
+    event.type === 'tool_call' ? [cleanCall(event.call, [KEY])] : [],
+  )
   const messages: Message[] = [...TURN.messages, { role: 'assistant', text, toolCalls }]
   return { number: 2, messages: [...messages, { role: 'user', text: 'More.' }] }
 }
@@ -82,7 +85,7 @@ describe('a cassette', () => {
     const first = await think(brain, { system, attempt: 2 })
     expect(first).toMatchObject([
       { type: 'text', text: 'The key is [redacted], and another is [redacted]' },
-      { type: 'tool_call', call: { input: { deep: ['[redacted]'] } } },
+      { type: 'tool_call', call: { name: 'say', input: HELD_BACK } },
       { type: 'finished' },
     ])
     const second = await think(brain, { system, ...secondTurn(first) })
@@ -96,6 +99,29 @@ describe('a cassette', () => {
     expect(text).not.toContain(KEY.slice(9))
     expect(text).not.toContain('sk-ant')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+
+  test('has calls as a conversation keeps them', () => {
+    const input = { url: 'postgres://app:devpass1@db/app' }
+    const plain = { id: 'sk-ant-api03-0123456789abcdef0123', name: 'say', input }
+    const secret = { id: 'b', name: 'say', input: { [KEY]: btoa(KEY) } }
+    const events: BrainEvent[] = [
+      { type: 'tool_call', call: plain },
+      { type: 'tool_call', call: secret },
+      { type: 'tool_call', call: { ...plain, id: `c ${KEY}` } },
+      { type: 'finished', reason: 'tool_calls', model: 'm', opaque: { signed: KEY } },
+    ]
+    const line = writeTake(TURN, events, [KEY])
+    expect(line).not.toContain(KEY)
+    expect(line).not.toContain(btoa(KEY))
+    const cassette = readCassette(line, 'calls')
+    expect(cassette.ok && cassette.takes[0]?.events).toEqual([
+      { type: 'tool_call', call: plain },
+      { type: 'tool_call', call: { ...secret, input: HELD_BACK } },
+      // No tool can have that name, so that the reply is refused as it was.
+      { type: 'tool_call', call: { id: 'c [redacted]', name: '[redacted]', input: HELD_BACK } },
+      { type: 'finished', reason: 'tool_calls', model: 'm' },
+    ])
   })
 
   test('that a kill cut short is read up to there', async () => {

@@ -5,7 +5,7 @@ import { printOf, type Take, type TurnPrint, writeTake } from './cassette.ts'
 export interface RecordingOptions {
   /** Is made when it is not there, for its owner alone, and added to. */
   readonly file: string
-  /** Values that must not be in the file; what looks like a secret is taken out anyway. */
+  /** Values that must not be in the file; outside of calls, neither is what looks like a secret. */
   readonly secrets?: readonly string[]
 }
 

@@ -20,11 +20,12 @@ import type {
   Turn,
   Usage,
 } from '../brains/brain.ts'
+import { cleanCall, mayKeep } from '../brains/clean-call.ts'
 import { FAILURE_POLICY } from '../brains/failure-policy.ts'
 import { redact } from '../guards/redaction.ts'
 import type { Toolbox } from '../tools/toolbox.ts'
 import type { Owner } from '../workspace/place.ts'
-import { checkReply, cleanCall, mayKeep } from './clean-reply.ts'
+import { checkReply } from './check-reply.ts'
 import { summedUp } from './compaction.ts'
 import { type Prepared, prepareTurn, type TurnParts } from './prepare-turn.ts'
 import { callKey, collectReply, type Reply } from './reply.ts'

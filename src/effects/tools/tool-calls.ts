@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ToolDefinition } from '../brains/brain.ts'
+import { HELD_BACK } from '../brains/clean-call.ts'
 import { refused, type Tool, type ToolAnswer, type ToolContext } from './tool.ts'
 
 /** A call as the model made it. */
@@ -17,9 +18,6 @@ export interface AnsweredCall extends ToolAnswer {
 const PROBLEMS_MAX = 5
 const PROBLEM_CHARS_MAX = 500
 const UNREADABLE = 'its input is no JSON object in which every key stands once'
-
-/** What stands in the place of an input that holds a secret. */
-export const HELD_BACK = 'an input with a secret in it, which is not kept and not carried out'
 
 /** What a brain is told about a tool. */
 export function definitionOf({ name, description, schema, isStrict }: Tool): ToolDefinition {

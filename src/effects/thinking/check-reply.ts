@@ -1,7 +1,6 @@
 import type { ToolCall } from '../brains/brain.ts'
 import { isToolName } from '../brains/tool-name.ts'
 import { holdsSecret } from '../guards/redaction.ts'
-import { HELD_BACK } from '../tools/tool-calls.ts'
 import type { Reply } from './reply.ts'
 
 /** Each is answered, and all their names fit a row. */
@@ -39,22 +38,4 @@ function problemOf(calls: readonly ToolCall[], secrets: readonly string[]): stri
   if (unfit === undefined) return undefined
   const shown = JSON.stringify(unfit.name.slice(0, NAME_CHARS_SHOWN))
   return `a call names the tool ${shown}, and no tool can have such a name`
-}
-
-/**
- * Known secrets alone: what only looks like one may be what the model is to write. An input with one
- * in it is not mended but made unfit, so that the call is refused and not carried out otherwise.
- */
-export function cleanCall(call: ToolCall, secrets: readonly string[]): ToolCall {
-  if (!isIn(call.input, secrets)) return call
-  return { ...call, input: HELD_BACK }
-}
-
-/** What a provider wants back is signed: it is kept as it is, or not at all. */
-export function mayKeep(opaque: unknown, secrets: readonly string[]): boolean {
-  return opaque !== undefined && !isIn(opaque, secrets)
-}
-
-function isIn(value: unknown, secrets: readonly string[]): boolean {
-  return holdsSecret(JSON.stringify(value) ?? '', secrets)
 }
