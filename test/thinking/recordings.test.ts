@@ -56,3 +56,16 @@ test.each([
   expect(played).toEqual(recorded)
   expect(text).not.toContain(SECRET)
 })
+
+test('a recorded run whose tools say something else each time is played', async () => {
+  const { recorded, played } = await playAgain(shell('echo "3 passed in $(date +%N) ns"'))
+  expect(recorded.state).toBe('TESTING')
+  expect(played.state).toBe('TESTING')
+  expect(played.answers).not.toEqual(recorded.answers)
+})
+
+test('a recorded run in which a tool fails that did not is not played on', async () => {
+  const lasting = join(folder, 'lasting')
+  const { recorded, played } = await playAgain(shell(`mkdir ${lasting}`))
+  expect([recorded.state, played.state]).toEqual(['TESTING', 'ERROR'])
+})

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { holdsSecret, REDACTED, redact } from '../guards/redaction.ts'
-import type { BrainEvent, FailureKind, ToolCall, Turn } from './brain.ts'
+import type { BrainEvent, FailureKind, Message, ToolCall, Turn } from './brain.ts'
 import { cleanCall, HELD_BACK, mayKeep } from './clean-call.ts'
 import { FAILURE_POLICY } from './failure-policy.ts'
 import { readTokens } from './token-count.ts'
@@ -91,8 +91,12 @@ export function writeTake(
   return `${JSON.stringify({ turn: printOf(turn, secrets), events: written })}\n`
 }
 
-/** What a turn is recognised by. Secrets are taken out first, so that they need not be known. */
-export function printOf(turn: Turn, secrets: readonly string[]): TurnPrint {
+/**
+ * What a turn is recognised by. Secrets are taken out first, so that they need not be known. What
+ * tools said is left out, since a test runner prints another time whenever it runs; `words` has it,
+ * as older cassettes do.
+ */
+export function printOf(turn: Turn, secrets: readonly string[], words?: 'words'): TurnPrint {
   const { role, state, story, number, attempt = 1, system, tools, forcedTool, messages } = turn
   const hash = (value: unknown) => hashOf(redactValue(value, secrets))
   return {
@@ -103,8 +107,14 @@ export function printOf(turn: Turn, secrets: readonly string[]): TurnPrint {
     attempt,
     system: hash(system),
     tools: hash([tools, forcedTool ?? null]),
-    messages: messages.map(hash),
+    messages: messages.map((message) => hash(words ? message : withoutWords(message))),
   }
+}
+
+/** A message of tools as what came of each call. */
+function withoutWords(message: Message): unknown {
+  if (message.role !== 'tool') return message
+  return { ...message, results: message.results.map(({ text: _, ...outcome }) => outcome) }
 }
 
 function isWhole(events: readonly { readonly type: string }[]): boolean {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Brain, BrainEvent, Message, Turn } from './brain.ts'
+import type { Brain, BrainEvent, Message, ToolResult, Turn } from './brain.ts'
 import { readCassette, type Take, writeTake } from './cassette.ts'
 import { cleanCall, HELD_BACK } from './clean-call.ts'
 import { openPlayingBrain, openRecordingBrain } from './recorded-brain.ts'
@@ -152,6 +152,46 @@ describe('a cassette', () => {
     expect(problemOf(`${text}{"turn":\n`)).toContain('bad.jsonl:4: the line')
     const twice = text.replace(/("events":\[)(\{[^\n]*\})\]/, '$1$2,$2]')
     expect(problemOf(twice)).toContain('bad.jsonl:1: events: do not end with one')
+  })
+})
+
+describe('a turn after tools', () => {
+  const END: BrainEvent = { type: 'finished', reason: 'stop', model: 'm' }
+  const END_LINE = `"events":[${JSON.stringify(END)}]}\n`
+  /** As they were written when the words of tools were still among what a turn is known by. */
+  const WITH_WORDS = `{"turn":{"role":"coder","state":"CODING","story":"S1","number":1,"attempt":1,"system":"4d8adff3edd76fef","tools":"f57822c27d350b3f","messages":["ae4570c752530a0b","f87c6bb93f16f050","222c5e110995a0ae"]},${END_LINE}`
+  const RESULT = { id: 'a', name: 'run_tests', text: '3 passed in 12 ms', isError: false }
+
+  const after = (...results: readonly Partial<ToolResult>[]): Partial<Turn> => {
+    const calls = { role: 'assistant', text: '', toolCalls: [] } as const
+    const told: Message = { role: 'tool', results: results.map((r) => ({ ...RESULT, ...r })) }
+    return { messages: [...TURN.messages, calls, told] }
+  }
+
+  const playAfter = async (line: string, ...results: readonly Partial<ToolResult>[]) => {
+    const cassette = readCassette(line, 'tools')
+    if (!cassette.ok) throw new Error(cassette.problem)
+    const [event] = await think(openPlayingBrain(cassette.takes, [KEY]), after(...results))
+    return event?.type === 'failed' ? event.failure.message : 'played'
+  }
+
+  test('is known by what came of them, and not by what they said', async () => {
+    const second = { id: 'b', name: 'look' }
+    const line = writeTake({ ...TURN, ...after({}, second) }, [END], [KEY])
+    expect(await playAfter(line, { text: '3 passed in 97 ms' }, second)).toBe('played')
+    for (const others of [
+      [{ isError: true }, second],
+      [{ name: 'other' }, second],
+      [second, {}],
+      [{}],
+    ]) {
+      expect(await playAfter(line, ...others)).toContain('message 3 differs')
+    }
+  })
+
+  test('is known by their words on a cassette that has only these', async () => {
+    expect(await playAfter(WITH_WORDS, {})).toBe('played')
+    expect(await playAfter(WITH_WORDS, { text: 'x' })).toContain('message 3 differs')
   })
 })
 

@@ -1,5 +1,5 @@
 import { appendFile } from 'node:fs/promises'
-import type { Brain, BrainEvent, BrainFailure } from './brain.ts'
+import type { Brain, BrainEvent, BrainFailure, Turn } from './brain.ts'
 import { printOf, type Take, type TurnPrint, writeTake } from './cassette.ts'
 
 export interface RecordingOptions {
@@ -41,12 +41,12 @@ export function openPlayingBrain(takes: readonly Take[], secrets: readonly strin
   return {
     name: 'recorded',
     async *think(turn, signal) {
-      const print = printOf(turn, secrets)
-      const take = takes.findLast(({ turn: known }) => isSame(known, print))
+      const take =
+        findTake(takes, printOf(turn, secrets)) ?? findTake(takes, printOf(turn, secrets, 'words'))
       if (signal.aborted) {
         yield { type: 'failed', failure: { kind: 'aborted', message: 'the turn was given up' } }
       } else if (take === undefined) {
-        yield { type: 'failed', failure: rejected(explainMiss(takes, print)) }
+        yield { type: 'failed', failure: rejected(explainMiss(takes, turn, secrets)) }
       } else {
         yield* take.events as readonly BrainEvent[]
       }
@@ -68,12 +68,13 @@ function rejected(message: string): BrainFailure {
 }
 
 /** Of several takes the last counts: it is the one that the recorded run went on with. */
-function isSame(known: TurnPrint, print: TurnPrint): boolean {
-  return JSON.stringify(known) === JSON.stringify(print)
+function findTake(takes: readonly Take[], print: TurnPrint): Take | undefined {
+  const wanted = JSON.stringify(print)
+  return takes.findLast(({ turn }) => JSON.stringify(turn) === wanted)
 }
 
-function explainMiss(takes: readonly Take[], print: TurnPrint): string {
-  const { role, state, story, number, attempt } = print
+function explainMiss(takes: readonly Take[], turn: Turn, secrets: readonly string[]): string {
+  const { role, state, story, number, attempt = 1 } = turn
   const asked = `${role} in ${state}, story ${story ?? 'none'}, turn ${number}, attempt ${attempt}`
   const near = takes
     .map(({ turn }) => turn)
@@ -89,16 +90,27 @@ function explainMiss(takes: readonly Take[], print: TurnPrint): string {
     const list = [...new Set(known)].join('; ') || 'nothing'
     return `the cassette has no turn of ${asked}. It has: ${list}`
   }
-  return `the cassette has ${asked} otherwise: ${differenceOf(near, print)}`
+  const prints = [printOf(turn, secrets), printOf(turn, secrets, 'words')] as const
+  return `the cassette has ${asked} otherwise: ${differenceOf(near, prints)}`
 }
 
-function differenceOf(known: TurnPrint, print: TurnPrint): string {
+/** Of a turn's two prints, the one that is like the known one for longer tells what differs. */
+function differenceOf(known: TurnPrint, prints: readonly [TurnPrint, TurnPrint]): string {
+  const [print] = prints
   if (known.system !== print.system) return 'the system prompt differs'
   if (known.tools !== print.tools) return 'the tools differ'
-  const at = print.messages.findIndex((hash, index) => known.messages[index] !== hash)
-  if (at >= 0 && at < known.messages.length) return `message ${at + 1} differs`
+  const at = Math.max(...prints.map(({ messages }) => countSame(messages, known.messages)))
+  if (at < Math.min(print.messages.length, known.messages.length)) {
+    return `message ${at + 1} differs`
+  }
   if (known.messages.length !== print.messages.length) {
     return `it has ${known.messages.length} messages, not ${print.messages.length}`
   }
   return `it has attempt ${known.attempt}`
+}
+
+/** How many hashes are the same from the beginning. */
+function countSame(hashes: readonly string[], known: readonly string[]): number {
+  const at = hashes.findIndex((hash, index) => known[index] !== hash)
+  return at === -1 ? hashes.length : at
 }
