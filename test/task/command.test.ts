@@ -25,7 +25,8 @@ const TESTS = testing({
   call: 'submit_test_plan',
   input: planOf(['node', '--test', 'test/double.test.js']),
 })
-const PLAIN = [BUILDS, DONE, APPROVES, TESTS]
+const AFTER = [DONE, APPROVES, TESTS]
+const PLAIN = [BUILDS, ...AFTER]
 const CONFIG = { tests: { commands: [['node', '--test']] }, limits: { taskRounds: 2 } }
 
 let user: User
@@ -130,14 +131,14 @@ test('in the foreground the first Ctrl-C drains a task, and the second keeps it 
 
 test('a turn that is under way ends after a pause, however long it takes', async () => {
   // An engine with nothing to do is gone after 15 seconds, and waits for 5 more.
-  await user.play([building({ turn: 1 }, { wait_ms: 25_000 }, ...WRITES), ...PLAIN], CONFIG)
+  await user.play([building({ turn: 1 }, { wait_ms: 25_000 }, ...WRITES), ...AFTER], CONFIG)
   const args = ['task', TASK, '--mode', 'implementation', '--detach', '--json']
   const { task } = JSON.parse((await user.slipway(...args)).stdout)
   await until(async () => (await stateOf(task)).state === 'build')
   expect((await user.slipway('pause', task)).code).toBe(0)
   await until(async () => !existsSync(join(user.state, 'engine.json')))
   // Who is asked for it again never answers.
-  await user.play([building({ turn: 1 }, { hang: true }), ...PLAIN], CONFIG)
+  await user.play([building({ turn: 1 }, { hang: true }), ...AFTER], CONFIG)
   expect((await user.slipway('resume', task)).code).toBe(0)
   await until(async () => (await stateOf(task)).outcome === 'approved')
 }, 120_000)

@@ -98,6 +98,7 @@ const SCENARIO = z.strictObject({ title: z.string().optional(), replies: z.array
 export type Scenario = z.infer<typeof SCENARIO>
 export type ScenarioReply = Scenario['replies'][number]
 export type ScenarioStep = ScenarioReply['do'][number]
+type When = ScenarioReply['when']
 
 export type ScenarioResult =
   | { readonly ok: true; readonly scenario: Scenario }
@@ -164,16 +165,51 @@ interface Problem {
   readonly message: string
 }
 
-/** Replies that an earlier one for the same turns leaves nothing for. */
+/** Replies that an earlier one leaves nothing for; what only several do together is not noticed. */
 function findUnreachable({ replies }: Scenario): Problem[] {
-  const known = new Map<string, number>()
-  return replies.flatMap(({ when }, index) => {
-    const key = JSON.stringify(when)
-    const earlier = known.get(key)
-    if (earlier === undefined) known.set(key, index)
-    const message = `is never given: replies[${earlier}] is for the same turns`
-    return earlier === undefined ? [] : [{ path: ['replies', index], message }]
+  return replies.flatMap((reply, index) => {
+    const earlier = replies.slice(0, index).findIndex((other) => covers(other, reply))
+    const message = `is never given: replies[${earlier}] is for all of its turns`
+    return earlier === -1 ? [] : [{ path: ['replies', index], message }]
   })
+}
+
+/** Whether a reply fits every turn that another one fits. */
+function covers(earlier: ScenarioReply, later: ScenarioReply): boolean {
+  const [wide, narrow] = [earlier.when, later.when]
+  return (
+    (['role', 'task', 'state', 'story'] as const).every((key) => hasAll(wide[key], narrow[key])) &&
+    (['turn', 'attempt'] as const).every((key) => spans(wide[key], narrow[key])) &&
+    (wide.contains === undefined || narrow.contains?.includes(wide.contains) === true) &&
+    coversForced(earlier, later)
+  )
+}
+
+function hasAll(wide: When['story'], narrow: When['story']): boolean {
+  if (wide === undefined || narrow === undefined) return wide === undefined
+  const names = [wide].flat()
+  return [narrow].flat().every((name) => names.includes(name))
+}
+
+function spans(wide: When['turn'], narrow: When['turn']): boolean {
+  const [outer, inner] = [rangeOf(wide), rangeOf(narrow)]
+  return outer.from <= inner.from && outer.to >= inner.to
+}
+
+function rangeOf(numbers: When['turn'] = { from: 1 }): { from: number; to: number } {
+  if (typeof numbers === 'number') return { from: numbers, to: numbers }
+  return { from: numbers.from, to: numbers.to ?? Infinity }
+}
+
+/** A turn that forces a tool is only for replies that call it, that fail, or are written for it. */
+function coversForced({ when, do: steps }: ScenarioReply, later: ScenarioReply): boolean {
+  const { forced } = later.when
+  if (when.forced !== undefined) return when.forced === forced
+  const fails = ({ fail }: ScenarioStep) => fail !== undefined
+  if (steps.some(fails)) return true
+  if (forced === undefined && later.do.some(fails)) return false
+  const tools = forced === undefined ? later.do.flatMap(({ call }) => call ?? []) : [forced]
+  return tools.every((tool) => steps.some(({ call }) => call === tool))
 }
 
 function hasRange(node: unknown): node is { readonly range: readonly [number, number, number] } {

@@ -193,17 +193,71 @@ describe('a scenario that cannot be played', () => {
     [
       'replies:\n  - when: { role: a, turn: 1 }\n    do: [{ text: x }]\n' +
         '  - when: { turn: 1, role: a }\n    do: [{ text: y }]',
-      'a.yaml:4:5: replies[1]: is never given: replies[0] is for the same turns',
+      'a.yaml:4:5: replies[1]: is never given: replies[0] is for all of its turns',
     ],
   ])('%j', (text, problem) => {
     expect(problemsOf(text).join('\n')).toContain(problem)
   })
 })
 
-test('replies for other ranges of turns are for other turns', () => {
-  const first = 'replies:\n  - { when: { turn: { from: 1, to: 2 } }, do: [{ text: x }] }\n'
-  const second = '  - { when: { turn: { from: 3 } }, do: [{ text: x }] }\n'
-  expect(readScenario(first + second, 'a.yaml')).toMatchObject({ ok: true })
+describe('after a reply, another one', () => {
+  const isTaken = (...replies: readonly string[]) =>
+    readScenario(`replies: [${replies.join(', ')}]`, 'a.yaml').ok
+  const when = (conditions: string, steps = '{ text: x }') =>
+    `{ when: { ${conditions} }, do: [${steps}] }`
+
+  test.each([
+    ['', 'role: a'],
+    ['', ''],
+    ['role: [a]', 'role: a'],
+    ['role: [a, b], state: [C, D]', 'state: D, role: [b, a]'],
+    ['story: null', 'story: null, turn: 2'],
+    ['turn: { from: 1 }', ''],
+    ['turn: { from: 1 }', 'turn: 2'],
+    ['turn: { from: 2, to: 4 }', 'turn: { from: 3, to: 4 }'],
+    ['attempt: { from: 2 }', 'attempt: { from: 3 }'],
+    ['contains: fail', 'contains: 1 test failed'],
+    ['forced: a', 'forced: a, turn: 1'],
+  ])('for all turns with %j leaves none with %j', (earlier, later) => {
+    expect(isTaken(when(earlier), when(later))).toBe(false)
+  })
+
+  test.each([
+    ['role: a', ''],
+    ['role: [a, b]', 'role: [b, c]'],
+    ['task: a/b', 'role: a'],
+    ['story: s', 'story: null'],
+    ['story: null', 'story: s'],
+    ['turn: { from: 1, to: 2 }', 'turn: { from: 3 }'],
+    ['turn: { from: 1, to: 2 }', 'turn: { from: 2 }'],
+    ['turn: 1', ''],
+    ['attempt: 1', 'turn: 1'],
+    ['contains: 1 test failed', 'contains: fail'],
+    ['forced: a', ''],
+    ['', 'forced: a'],
+  ])('for turns with %j leaves some with %j', (earlier, later) => {
+    expect(isTaken(when(earlier), when(later))).toBe(true)
+  })
+
+  test.each([
+    ['{ call: shell }', '{ call: done }', true],
+    ['{ text: x }', '{ call: done }', true],
+    ['{ call: done }', '{ fail: auth }', true],
+    ['{ call: shell }, { call: done }', '{ call: done }', false],
+    ['{ call: done }', '{ text: x }', false],
+    ['{ fail: auth }', '{ call: done }', false],
+  ])('which does %s leaves for %s the turns that force it: %j', (earlier, later, isLeft) => {
+    expect(isTaken(when('state: C', earlier), when('state: C', later))).toBe(isLeft)
+    const forced = when('state: C, forced: done', later)
+    const isGiven = !earlier.includes('done') && !earlier.includes('fail')
+    expect(isTaken(when('state: C', earlier), forced)).toBe(isGiven)
+  })
+
+  test('is the one that is given where it alone calls what is forced', async () => {
+    const [first, second] = [when('', '{ call: shell }'), when('', '{ call: done }')]
+    const events = await think({ forcedTool: 'done' }, `replies: [${first}, ${second}]`)
+    expect(events).toMatchObject([{ call: { name: 'done' } }, { type: 'finished' }])
+  })
 })
 
 test('a hang ends with the turn, and a wait as well', async () => {
@@ -217,7 +271,7 @@ test('a hang ends with the turn, and a wait as well', async () => {
 })
 
 test('a part of a scenario can be named, and used again', () => {
-  const text = 'replies:\n  - do: &same [{ text: x }]\n  - { when: { turn: 2 }, do: *same }\n'
-  const replies = [{ do: [{ text: 'x' }] }, { when: { turn: 2 }, do: [{ text: 'x' }] }]
+  const text = 'replies:\n  - { when: { turn: 2 }, do: &same [{ text: x }] }\n  - do: *same\n'
+  const replies = [{ when: { turn: 2 }, do: [{ text: 'x' }] }, { do: [{ text: 'x' }] }]
   expect(readScenario(text, 'a.yaml')).toMatchObject({ ok: true, scenario: { replies } })
 })
