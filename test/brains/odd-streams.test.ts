@@ -98,10 +98,15 @@ describe('an error of a router in the middle of a stream', () => {
     [{ code: 402, message: 'Provider returned error' }, 'quota'],
     [{ code: 400, metadata: { raw: 'prompt is too long' } }, 'context_overflow'],
     ['prompt is too long', 'context_overflow'],
+    [{ code: 429 }, 'rate_limited'],
+    [true, 'overloaded'],
   ])('is what the provider behind it said: %j', async (error, kind) => {
     for (const frames of [said(error), ended(error), [begun, ...said(error)]]) {
       const events = await read('openai-compatible', frames)
-      expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind } })
+      expect(events.at(-1)).toMatchObject({
+        type: 'failed',
+        failure: { kind, message: expect.stringMatching(/\w/) },
+      })
     }
   })
 })
@@ -124,6 +129,8 @@ describe('a server that only speaks like OpenAI', () => {
 
   test.each([
     ['says in every chunk that there was no error', frames({ error: null, IsDelta: false })],
+    ['calls no error false', frames({ error: false })],
+    ['calls no error an empty text', frames({ error: '' })],
     [
       'puts chunks of nothing between the others',
       frames({}, ['data: null\n\n', 'data:null\r\n\r\n']),

@@ -66,7 +66,7 @@ export class ReplyReader {
   }
 
   /**
-   * What the provider called an error, in its last words. What the library read of it is less: it
+   * The provider's last words, where they speak of an error. What the library read of it is less: it
    * leaves out what it does not know, such as what a router was told by the provider behind it.
    */
   get error(): unknown {
@@ -147,7 +147,7 @@ export class ReplyReader {
 
   /** What the libraries leave out: refusals in words, the input's cost, the model's version. */
   #takeRaw(chunk: RawChunk | null): undefined {
-    this.#error = chunk?.error ?? undefined
+    this.#error = chunk?.error == null ? undefined : chunk
     if (typeof chunk !== 'object' || chunk === null) return
     if (chunk.type === 'response.refusal.delta') this.#refusal += String(chunk.delta)
     const refusal = Array.isArray(chunk.choices) ? chunk.choices[0]?.delta?.refusal : undefined

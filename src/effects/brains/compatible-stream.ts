@@ -1,8 +1,8 @@
 /** An event that says nothing, and would be no chunk of a reply. */
 const EMPTY_EVENT = /^data:\s*null\s*$/
 
-/** No text of JSON has this in it: its quotes would be escaped. */
-const NO_ERROR = /"error"\s*:\s*null/g
+/** Inside a text of JSON its quotes would be escaped. */
+const NO_ERROR = /(?<!\\)"error"\s*:\s*(?:null|false|"")(?=\s*[,}])/g
 
 /**
  * The `fetch` for a server that only speaks like OpenAI. Some say in every chunk that there was no

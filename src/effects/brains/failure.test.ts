@@ -233,6 +233,10 @@ describe('what a provider says without the form that its library knows', () => {
       { error: { message: 'Error', metadata: { raw: 'No such tool.' } } },
       '400: Error: No such tool.',
     ],
+    [
+      { statusCode: 400, error: 'Bad Request', message: 'No such tool.' },
+      '400: Bad Request: No such tool.',
+    ],
     [{ error: ' ' }, '400: Bad Request'],
     [{ error: { message: ['No such tool.'] } }, '400: Bad Request'],
     [{ detail: [{ loc: ['body', 'tools'], input: 'rate limit' }] }, '400: Bad Request'],
@@ -268,7 +272,10 @@ test('a message is short and holds no secret', () => {
 })
 
 test('anything may be thrown', () => {
-  for (const thrown of [undefined, null, 0, '', [], {}, Symbol('x'), { message: 5, data: 'x' }]) {
+  const circle: { self?: unknown } = {}
+  circle.self = circle
+  const strange = [Symbol('x'), 5n, { count: 5n }, circle, { message: 5, data: 'x' }]
+  for (const thrown of [undefined, null, 0, '', [], {}, ...strange]) {
     expect(explainFailure(thrown, CONTEXT).message).toBeTypeOf('string')
   }
 })

@@ -63,7 +63,7 @@ function failure(
   { secrets }: FailureContext,
   retryAfterMs?: number,
 ): BrainFailure {
-  const safe = redact(message, secrets).slice(0, MESSAGE_CHARS_MAX)
+  const safe = redact(message, secrets).slice(0, MESSAGE_CHARS_MAX).toWellFormed()
   return retryAfterMs === undefined
     ? { kind, message: safe }
     : { kind, message: safe, retryAfterMs }
@@ -98,14 +98,24 @@ function evidenceOf(error: unknown, secrets: FailureContext['secrets']): Evidenc
   // What a router was told by the provider behind it, of which it says only that there was an error.
   const { raw } = asRecord(said.metadata)
   const whole = isWords(raw) ? `${spoken}: ${raw}` : spoken
-  const message = whole === '' ? openingOf(body, secrets) : whole
+  const told = !(error instanceof Error)
+  const text = body === '' && told ? jsonOf(error) : body
+  const message = whole === '' ? openingOf(text, secrets) : whole
   const status = statusOf(fields.statusCode) ?? statusOf(said.code) ?? statusOf(fields.code)
   const named = [said.message, said.type, said.code, said.status, fields.type, fields.code]
   const words = [message, plain, ...named, JSON.stringify(said.details)]
     .filter((word) => typeof word === 'string')
     .join('\n')
-  const told = !(error instanceof Error)
   return { status, message, words, headers: headersOf(fields), details: said.details, told }
+}
+
+/** Empty for what JSON cannot say. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? ''
+  } catch {
+    return ''
+  }
 }
 
 /** Secrets are taken out first: half of one would no longer be known for what it is. */
@@ -119,7 +129,9 @@ function openingOf(body: string, secrets: FailureContext['secrets']): string {
  */
 function saidBy(parsed: unknown): Record<string, unknown> {
   const outer = asRecord(Array.isArray(parsed) ? parsed[0] : parsed)
-  if (typeof outer.error === 'string') return { message: outer.error }
+  if (typeof outer.error === 'string') {
+    return { message: [outer.error, outer.message, outer.detail].filter(isWords).join(': ') }
+  }
   const response = asRecord(outer.response)
   const said = asRecord(outer.error ?? response.error ?? outer)
   return isWords(said.message) ? said : { ...said, message: said.detail }

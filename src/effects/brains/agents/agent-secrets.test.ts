@@ -41,6 +41,9 @@ test('what is inside headers is found too, and words in them are none', () => {
     ],
     ...['Proxy-Authorization:basic bWU6aHVudGVyMg==', 'X-Secret: opensesame', 'X-Team: platform'],
     ...['X-Stage: pre-production\r', 'no header'],
+    ...['x-portkey-provider: anthropic', 'X-Compass-Team: payments', 'X-Author: johnson'],
+    ...['anthropic-beta: context-1m-2025-08-07', 'HTTP-Referer: https://example.org/shop'],
+    ...['x-apikey: plainwords', 'X-Pass: letmein'],
   ]
   const environment = { ANTHROPIC_CUSTOM_HEADERS: lines.join('\n') }
   const [whole, ...inside] = secretsOf(AGENTS.claude, environment)
@@ -48,6 +51,7 @@ test('what is inside headers is found too, and words in them are none', () => {
   expect(inside).toEqual([
     ...['gw-0123456789', 'Bearer held-by-mine', 'held-by-mine', '7f3a9c11'],
     ...['basic bWU6aHVudGVyMg==', 'bWU6aHVudGVyMg==', 'opensesame'],
+    ...['plainwords', 'letmein'],
   ])
 })
 

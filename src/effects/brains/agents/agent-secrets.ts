@@ -6,6 +6,12 @@ const SECRET_IN_JSON =
 
 const HEADERS_NAME = /HEADERS/i
 const HEADER = /^[ \t]*([\w-]+)[ \t]*:(.*)$/gm
+/** Headers say what they are in whole words: `X-Portkey-Provider` speaks of no key. */
+const SECRET_HEADER =
+  /(?:^|[-_])(?:api)?(?:key|token|secret|pass(?:word|wd)?|auth(?:orization)?|cookie|credentials?)(?:$|[-_])/i
+
+/** What people set to be served otherwise, and not to be let in. */
+const OPEN_HEADER = /(?:^|-)(?:beta|version|referer|user-agent|title)$/i
 const SCHEME = /^(?:bearer|basic)\s+(?=\S)/i
 
 /** Such as a team or a stage, which code and conversations are full of. */
@@ -29,7 +35,8 @@ export function secretsOf(
 function headersIn(text: string): readonly string[] {
   return [...text.matchAll(HEADER)].flatMap(([, name = '', after = '']) => {
     const value = after.trim()
-    return isSecretName(name) || !WORDS.test(value) ? [value] : []
+    if (SECRET_HEADER.test(name)) return [value]
+    return WORDS.test(value) || OPEN_HEADER.test(name) ? [] : [value]
   })
 }
 
