@@ -24,7 +24,7 @@ import {
   writes,
   writing,
 } from '../replies.ts'
-import { ALL, ASKING, BOTH, NEW, scenario } from '../scenario.ts'
+import { ASKING, BOTH, NEW, scenario } from '../scenario.ts'
 
 const HELLO = submit(story('hello', { criteria: ['1', '2'] }))
 const ask = call('ask_question', { question: 'Which greeting?' })
@@ -116,7 +116,7 @@ scenario('an answer that comes too late is refused, and nothing is lost', ASKING
   expect(world.log()).toEqual(['Add hello', 'init'])
 })
 
-scenario('a human judges plans', ALL, async (open) => {
+scenario('a human judges plans', BOTH, async (open) => {
   const world = await open({
     replies: [HELLO, writes('hello'), ...PLAIN],
     planReview: 'human',
@@ -158,7 +158,7 @@ scenario('a review that nobody can decide fails the attempt, not the run', NEW, 
 
 const CLAIM = planning(call('mark_story_complete', { evidence: 'It is all there.' }))
 
-scenario('a story that is complete already needs no change', ALL, async (open) => {
+scenario('a story that is complete already needs no change', BOTH, async (open) => {
   const world = await open({ replies: [HELLO, CLAIM, ...PLAIN] })
   const agents = await world.untilOver()
   expect(agents.get('story/hello')?.state).toBe('MERGED')
@@ -169,7 +169,7 @@ scenario('a story that is complete already needs no change', ALL, async (open) =
   expect(hello).toMatchObject({ commit: null, tests: { verdict: 'passed' } })
 })
 
-scenario('a claim that the tests belie leads back to planning', ALL, async (open) => {
+scenario('a claim that the tests belie leads back to planning', BOTH, async (open) => {
   const mends = [...writing('hello'), write('tests/0.sh', 'true\n')]
   const world = await open({
     replies: [

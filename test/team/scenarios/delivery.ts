@@ -117,7 +117,7 @@ scenario('a conflict that comes back with its marks is told again', NEW, async (
   expect(moves.filter((move) => move.includes('merge_conflicted'))).toHaveLength(2)
 })
 
-scenario('two stories that are green alone and red together are mended', ALL, async (open) => {
+scenario('two stories that are green alone and red together are mended', BOTH, async (open) => {
   const other = { a: 'b', b: 'a' } as Readonly<Record<string, string>>
   const world = await open({
     replies: [

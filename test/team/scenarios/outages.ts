@@ -13,14 +13,14 @@ import {
   writes,
   writing,
 } from '../replies.ts'
-import { ALL, BOTH, NEW, scenario } from '../scenario.ts'
+import { BOTH, NEW, scenario } from '../scenario.ts'
 
 const HELLO = submit(story('hello', { criteria: ['1', '2'] }))
 const WRONG = [...writing('hello'), write('hello.sh', 'echo wrong\n')]
 /** Every turn is tried twice, because the first time the provider is out. */
 const EVERY_FIRST_TRY = reply({ attempt: 1 }, OUT)
 
-scenario('an outage in every turn of everybody is waited out', ALL, async (open, { coder }) => {
+scenario('an outage in every turn of everybody is waited out', BOTH, async (open, { coder }) => {
   const world = await open({
     replies: [
       EVERY_FIRST_TRY,
