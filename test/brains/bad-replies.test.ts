@@ -108,7 +108,7 @@ function inventedIn(
 
 /** The input as a brain has to read it; a call without one has an empty one. */
 function read(text: string): unknown {
-  if (text === '') return {}
+  if (text.trim() === '') return {}
   try {
     return JSON.parse(text)
   } catch {

@@ -31,6 +31,18 @@ describe.each(API_SUBJECTS)('$provider', (api) => {
     expect(others).toEqual([])
   })
 
+  test('a call without an input has an empty one, and other calls have theirs', async () => {
+    const [none, blank, other] = ['', ' \n', '{"path":"a"}'].map((text) => {
+      return { type: 'bad_call', name: 'read_file', text } as const
+    })
+    for (const parts of [[none], [none, other], [other, none, blank]]) {
+      const called = parts.filter((part) => part !== undefined)
+      const events = await think({ reply: { parts: called } })
+      const inputs = only(events, 'tool_call').map(({ call }) => call.input)
+      expect(inputs).toEqual(called.map((part) => (part === other ? { path: 'a' } : {})))
+    }
+  })
+
   test('one without content costs what its provider tells', async () => {
     const reply = { parts: [], end: 'refused', outputTokens: 7 } as const
     const events = await think({ reply })
