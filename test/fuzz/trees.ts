@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 
@@ -49,6 +49,7 @@ export function makeTree(scratch: string, { entries, queries }: Tree): readonly 
   }
   const fill = (text: string) => text.replaceAll('WS', ws).replaceAll('OUT', outside)
   for (const [at, what] of entries) {
+    if (!isWithin(scratch, dirname(join(ws, at)))) continue
     try {
       mkdirSync(dirname(join(ws, at)), { recursive: true })
       if (what.kind === 'link') symlinkSync(fill(what.target) || '.', join(ws, at))
@@ -60,4 +61,11 @@ export function makeTree(scratch: string, { entries, queries }: Tree): readonly 
   }
   const planted = entries.map(([at]) => at)
   return [...queries.map(fill), ...planted, ...planted.map((at) => `${at}/../${queries[0]}`)]
+}
+
+/** Whether a folder is there, or would be made there, and no link leads out on the way. */
+function isWithin(scratch: string, folder: string): boolean {
+  const there = existsSync(folder) ? realpathSync(folder) : undefined
+  if (there === undefined) return isWithin(scratch, dirname(folder))
+  return there === scratch || there.startsWith(`${scratch}/`)
 }
