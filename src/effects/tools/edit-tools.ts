@@ -10,7 +10,6 @@ const path = z.string().min(1).max(4_096)
 /** For a model that takes the mark of what was taken out for what a file says. */
 const NOT_SHOWN = `${REDACTED} stands for something that you are not shown. Leave that as it is, and change the file around it with edit_file; where the word itself is meant, put it together from two parts.`
 
-const LONE_LINE_FEED = /(?<!\r)\n/
 const LONE_LINE_FEEDS = /(?<!\r)\n/g
 
 const editFile = defineTool({
@@ -66,7 +65,7 @@ const writeFile = defineTool({
 
 /** A text with the line endings of a file, where all its lines end as those of Windows do. */
 function inLinesOf(file: string, text: string): string {
-  const isWindows = file.includes('\r\n') && !LONE_LINE_FEED.test(file)
+  const isWindows = file.includes('\r\n') && file.search(LONE_LINE_FEEDS) === -1
   return isWindows ? text.replace(LONE_LINE_FEEDS, '\r\n') : text
 }
 

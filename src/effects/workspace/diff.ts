@@ -44,6 +44,9 @@ function isMarkWritten(before: readonly string[], after: readonly string[]): boo
   const marked = after.filter((line) => countRedacted(line) > 0)
   if (marked.length === 0) return false
   if (countRedacted(after.join('\n')) > countRedacted(before.join('\n'))) return true
-  const hidden = new Set(before.filter((line) => redact(line) !== line).map((line) => redact(line)))
-  return marked.some((line) => hidden.has(line))
+  const written = new Set(marked)
+  return before.some((line) => {
+    const shown = redact(line)
+    return shown !== line && written.has(shown)
+  })
 }
