@@ -4,7 +4,7 @@ export interface Suite {
   readonly include: readonly string[]
   /** Run on every supported Node version in CI, not only on the one at hand. */
   readonly onEveryNode?: true
-  /** Runs after the others, one file at a time: it builds what they use, or measures. */
+  /** Runs after the others, one file at a time: it builds what they use. */
   readonly isAlone?: true
   /** Its files are read into one process after the other: there are many, and they leave nothing. */
   readonly isShared?: true
@@ -108,13 +108,13 @@ export const SUITES: readonly Suite[] = [
     nodeMin: 22,
   },
   { name: 'checks', include: ['test/checks/*.test.ts'] },
-  { name: 'package', include: ['test/package/*.test.ts'], isAlone: true },
   {
-    name: 'bench',
-    include: ['test/bench/*.test.ts'],
-    needs: { bwrap: 'bubblewrap' },
+    name: 'package',
+    include: ['test/package/*.test.ts'],
+    needs: { bwrap: 'bubblewrap', rg: 'ripgrep' },
     isAlone: true,
   },
+  { name: 'bench', include: ['test/bench/*.test.ts'], needs: { bwrap: 'bubblewrap' } },
   {
     name: 'terminal',
     include: ['test/terminal/*.test.ts'],

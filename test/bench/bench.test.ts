@@ -34,21 +34,10 @@ test('bench step prints a table', () => {
   expect(bench('step', '--quick').stdout).toMatch(/SUBJECT +METRIC +VALUE +UNIT/)
 })
 
-test('bench package --json measures size, installation and start', () => {
-  const report = JSON.parse(bench('package', '--json', '--quick').stdout)
-  expect(report.goals.map((goal: { name: string }) => goal.name)).toEqual([
-    'unpacked size, MB',
-    'npm ci, s',
-    'slipway --version, ms',
-  ])
-  for (const { value } of report.rows) expect(value).toBeGreaterThan(0)
-})
-
 test.each([
   ['recover', ['start on 10,000 rows, ms', 'growth of the start with ten times the rows']],
   ['idle', undefined],
   ['dispatch', ['time a story, 40 stories beside 20']],
-  ['demo', ['the longest demo, s']],
 ])('bench %s --json --quick measures its goals', (name, goals) => {
   const report = JSON.parse(bench(name, '--json', '--quick').stdout)
   expect(report.name).toBe(name)
