@@ -160,6 +160,15 @@ function describeWords(api: ApiSubject): void {
     expect(events).toEqual([{ type: 'failed', failure }])
   })
 
+  test.each([
+    ['plain text', 'The maximum context length is 8192 tokens, and there were 9000.'],
+    ['a list', '{"detail":[{"loc":["body"],"msg":"The maximum context length is 8192 tokens"}]}'],
+  ])('what a server says of the context as %s has it compacted', async (_, body) => {
+    server.answer({ raw: [body], status: 422 })
+    const [failed] = await thinkThrough(openSubject(api, server))
+    expect(failed).toMatchObject({ type: 'failed', failure: { kind: 'context_overflow' } })
+  })
+
   test('no failure holds the key, not even when the provider repeats it', async () => {
     const said = JSON.stringify({ error: { message: `Incorrect API key provided: ${API_KEY}` } })
     const pages: readonly Answer[] = [

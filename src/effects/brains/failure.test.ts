@@ -238,10 +238,49 @@ describe('what a provider says without the form that its library knows', () => {
       '400: Bad Request: No such tool.',
     ],
     [{ error: ' ' }, '400: Bad Request'],
-    [{ error: { message: ['No such tool.'] } }, '400: Bad Request'],
-    [{ detail: [{ loc: ['body', 'tools'], input: 'rate limit' }] }, '400: Bad Request'],
+    [{ error: { message: ['No such tool.'] } }, '400: No such tool.'],
+    [{ error: [{ message: 'No such tool.' }] }, '400: No such tool.'],
+    [{ errors: [{ message: 'No such tool.', code: 5006 }], result: {} }, '400: No such tool.'],
+    [{ code: 20015, msg: 'No such tool.', data: 'rate limit' }, '400: No such tool.'],
+    [{ error_code: 336003, error_msg: 'No such tool.' }, '400: No such tool.'],
+    ['No such tool.', '400: No such tool.'],
+    [
+      { detail: [{ loc: ['body', 'tools', 0], msg: 'Not an object', input: 'rate limit' }] },
+      '400: body tools Not an object',
+    ],
+    [
+      { message: { detail: [{ type: 'enum', loc: ['body', 'tool_choice'], msg: 'Unknown' }] } },
+      '400: enum body tool_choice Unknown',
+    ],
+    [{ result: 'rate limit' }, '400: Bad Request'],
   ])('%j', (body, message) => {
     expect(failureFor(body)).toEqual({ kind: 'rejected', message })
+  })
+
+  test.each([
+    ["This model's maximum context length is 8192 tokens.", 'context_overflow'],
+    ['insufficient credits', 'quota'],
+    ['Failed to read the JSON body: tool_choice: unknown variant', 'rejected'],
+  ])('not even in JSON: %s', (body, kind) => {
+    const fields = { statusCode: 400, responseBody: `${body}\n` }
+    const error = Object.assign(new Error('Bad Request'), fields)
+    expect(explainFailure(error, CONTEXT)).toEqual({ kind, message: `400: ${body}` })
+  })
+
+  test('not too deep inside', () => {
+    const within = (levels: number): unknown =>
+      levels === 0 ? 'x' : { errors: within(levels - 1) }
+    expect(failureFor(within(6)).message).toBe('400: x')
+    expect(failureFor(within(7)).message).toBe('400: Bad Request')
+  })
+
+  test('a page is not read', () => {
+    const fields = { statusCode: 400, responseBody: '<p>insufficient credits</p>' }
+    const error = Object.assign(new Error('Bad Request'), fields)
+    expect(explainFailure(error, CONTEXT)).toEqual({
+      kind: 'rejected',
+      message: '400: Bad Request',
+    })
   })
 
   test('is short and holds no secret', () => {

@@ -1,5 +1,6 @@
 import { redact } from '../guards/redaction.ts'
 import type { BrainFailure, FailureKind } from './brain.ts'
+import { errorWordsIn } from './error-words.ts'
 import { FAILURE_RULES } from './failure-rules.ts'
 import { readRetryAfterMs } from './retry-after.ts'
 
@@ -94,7 +95,7 @@ function evidenceOf(error: unknown, secrets: FailureContext['secrets']): Evidenc
   const said = saidBy(body === '' ? (fields.data ?? fields) : parseJson(body))
   const plain = messageOf(error)
   // Where the library does not know the form of an error, it says no more than the status.
-  const spoken = isWords(said.message) ? said.message : plain
+  const spoken = isWords(said.message) ? said.message : errorWordsIn(body) || plain
   // What a router was told by the provider behind it, of which it says only that there was an error.
   const { raw } = asRecord(said.metadata)
   const whole = isWords(raw) ? `${spoken}: ${raw}` : spoken
