@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type BrainEvent, UNTOLD_USAGE } from '../../src/effects/brains/brain.ts'
 import type { Answer } from '../providers/answer.ts'
 import { type ProviderServer, startProviderServer } from '../providers/server.ts'
-import { API_SUBJECTS, openSubject, PATIENT } from './api-subjects.ts'
+import { API_SUBJECTS, type ApiSubject, openSubject, PATIENT } from './api-subjects.ts'
 import { only, thinkThrough } from './turn.ts'
 
 let server: ProviderServer
@@ -15,6 +15,22 @@ afterAll(() => server.close())
 
 const CALL = { type: 'call', name: 'read_file', input: { path: 'x'.repeat(60_000) } } as const
 const BREAKAGES = ['cut', 'stalled', 'truncated', 'error_in_stream'] as const
+
+test.each([{}, { arguments: null }])(
+  'a call of Ollama with %j has an empty input',
+  async (said) => {
+    const api = API_SUBJECTS.find(({ provider }) => provider === 'ollama') as ApiSubject
+    const called = { function: { name: 'read_file', ...said } }
+    const lines = [
+      { message: { role: 'assistant', content: '', tool_calls: [called] }, done: false },
+      { message: { role: 'assistant', content: '' }, done: true, done_reason: 'stop' },
+    ]
+    const headers = { 'content-type': 'application/x-ndjson' }
+    server.answer({ raw: lines.map((line) => `${JSON.stringify(line)}\n`), headers })
+    const events = await thinkThrough(openSubject(api, server))
+    expect(only(events, 'tool_call').map(({ call }) => call.input)).toEqual([{}])
+  },
+)
 
 /** What a model used by its provider's word; nothing where it did not work at all. */
 describe.each(API_SUBJECTS)('$provider', (api) => {
@@ -32,10 +48,10 @@ describe.each(API_SUBJECTS)('$provider', (api) => {
   })
 
   test('a call without an input has an empty one, and other calls have theirs', async () => {
-    const [none, blank, other] = ['', ' \n', '{"path":"a"}'].map((text) => {
+    const [none, blank, nothing, other] = ['', ' \n', 'null', '{"path":"a"}'].map((text) => {
       return { type: 'bad_call', name: 'read_file', text } as const
     })
-    for (const parts of [[none], [none, other], [other, none, blank]]) {
+    for (const parts of [[none], [nothing], [none, other], [other, none, nothing, blank]]) {
       const called = parts.filter((part) => part !== undefined)
       const events = await think({ reply: { parts: called } })
       const inputs = only(events, 'tool_call').map(({ call }) => call.input)

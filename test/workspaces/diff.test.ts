@@ -11,13 +11,15 @@ const OWN = "const MARK = '[redacted]'\n"
 async function diffOf(
   files: Readonly<Record<string, string>>,
   before: Readonly<Record<string, string>> = { 'db.env': PASSWORD, 'own.ts': OWN },
+  secrets: readonly string[] = [],
 ) {
   const world = await openGitWorld(before)
   try {
     const { folder } = await world.workspaces.prepare(OWNER, world.base)
     writeFiles(folder, files)
     const { commit: to, base: from } = await world.workspaces.checkpoint(OWNER)
-    return redact(await readDiff(world.git, world.repositories, { from, to }))
+    const diff = await readDiff(world.git, world.repositories, { from, to }, secrets)
+    return redact(diff, secrets)
   } finally {
     await world.close()
   }
@@ -45,6 +47,14 @@ test('a diff says so where the file says the mark elsewhere no more', async () =
   const before = { 'db.env': `# [redacted]\n${PASSWORD}` }
   const diff = await diffOf({ 'db.env': `# none\n${redact(PASSWORD)}` }, before)
   expect(diff.startsWith('[db.env: ')).toBe(true)
+})
+
+test('a diff says so where a value is known that looks like none', async () => {
+  const before = { 'a.txt': '# [redacted]\nthe house on the hill\n' }
+  const after = { 'a.txt': '# none\nthe [redacted]\n' }
+  const diff = await diffOf(after, before, ['house on the hill'])
+  expect(diff.startsWith('[a.txt: ')).toBe(true)
+  expect(diff).not.toContain('house')
 })
 
 test.each([

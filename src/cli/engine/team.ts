@@ -245,7 +245,7 @@ function handlersOf(
     secrets,
   })
   const forget = (owner: Owner) => forgetUnsettled(git, repositories.work, owner)
-  const diffOf = (from: string, to: string) => readDiff(git, repositories, { from, to })
+  const diffOf = (from: string, to: string) => readDiff(git, repositories, { from, to }, secrets)
   return {
     ...thinking.handlers,
     prepare_workspace: prepareWorkspaceHandler(workspaces, forge),

@@ -252,10 +252,10 @@ function isOfAnother(choices: unknown): boolean {
 
 /**
  * The input as JSON has it, or the text itself where it is none, or says something twice: nobody can
- * tell which of the two is meant. Where a call has nothing to say, many servers send nothing.
+ * tell which of the two is meant. Where a call has nothing to say, many servers send nothing, or null.
  */
 function parseInput(text: string): unknown {
-  if (text.trim() === '') return {}
+  if (/^\s*(?:null\s*)?$/.test(text)) return {}
   try {
     const value = JSON.parse(text)
     return isShallow(value, INPUT_DEPTH_MAX) && !hasRepeatedKey(text) ? value : text

@@ -47,7 +47,7 @@ const LINE = z.object({
         .array(
           z.object({
             id: z.string().nullish(),
-            function: z.object({ name: z.string(), arguments: z.unknown() }),
+            function: z.object({ name: z.string(), arguments: z.unknown().optional() }),
           }),
         )
         .nullish(),

@@ -110,7 +110,8 @@ function setDesks(settings: ThinkingSettings): Desks {
     async readDiff(owner: Owner, path) {
       const { commit, base } = await workspaces.checkpoint(owner)
       const range = { from: base, to: commit }
-      return readDiff(git, repositories, path === undefined ? range : { ...range, path })
+      const wanted = path === undefined ? range : { ...range, path }
+      return readDiff(git, repositories, wanted, secrets)
     },
     async runTests(folder, sandbox, signal) {
       const commands = settings.testCommands

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PathGuardError, replaceInside, writeInside } from '../guards/path-guard.ts'
 import { countRedacted, REDACTED } from '../guards/redaction.ts'
+import { writesMark } from '../guards/redaction-mark.ts'
 import { explained, readBytes } from './read-tools.ts'
 import { defineTool, refused, said } from './tool.ts'
 
@@ -22,7 +23,7 @@ const editFile = defineTool({
     new_text: z.string().max(TEXT_CHARS_MAX),
   }),
   isReadOnly: false,
-  async run({ path, ...edit }, { workspace }) {
+  async run({ path, ...edit }, { workspace, outputs }) {
     return explained(async () => {
       const before = textOf(await readBytes(workspace, path), path)
       const old_text = inLinesOf(before, edit.old_text)
@@ -39,7 +40,7 @@ const editFile = defineTool({
       if (old_text === new_text) return refused('old_text and new_text are the same')
       const after = before.slice(0, first) + new_text + before.slice(first + old_text.length)
       if (!after.isWellFormed()) return refused('old_text or new_text has half a character')
-      if (countRedacted(after) > countRedacted(before)) return refused(NOT_SHOWN)
+      if (writesMark(before, after, outputs.clean)) return refused(NOT_SHOWN)
       await replaceInside(workspace, path, after)
       return said(`${path}: line ${before.slice(0, first).split('\n').length} changed`)
     })
@@ -52,11 +53,11 @@ const writeFile = defineTool({
     'Writes a whole file, new or in the place of an old one. Folders are made as needed.',
   schema: z.strictObject({ path, text: z.string().max(TEXT_CHARS_MAX) }),
   isReadOnly: false,
-  async run({ path, text }, { workspace }) {
+  async run({ path, text }, { workspace, outputs }) {
     return explained(async () => {
       if (!text.isWellFormed()) return refused('text has half a character')
-      const marks = countRedacted(text)
-      if (marks > 0 && marks > (await countIn(workspace, path))) return refused(NOT_SHOWN)
+      const before = countRedacted(text) === 0 ? '' : await readBefore(workspace, path)
+      if (writesMark(before, text, outputs.clean)) return refused(NOT_SHOWN)
       await writeInside(workspace, path, text)
       return said(`${path}: ${text.split('\n').length} lines written`)
     })
@@ -76,10 +77,10 @@ function adviceFor(text: string, file: string): string {
   return isMixed ? ', some of whose lines end with \\r\\n' : ''
 }
 
-/** How often a file says the mark itself; where there is none, or one that is no text, never. */
-async function countIn(workspace: string, path: string): Promise<number> {
+/** What a file says now; nothing where there is none, or one that is no text. */
+async function readBefore(workspace: string, path: string): Promise<string> {
   const before = await readBytes(workspace, path).catch(() => '')
-  return countRedacted(before.toString())
+  return before.toString()
 }
 
 /** A text that comes out as the same bytes again. */

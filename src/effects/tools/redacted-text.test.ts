@@ -58,6 +58,18 @@ describe('write_file', () => {
     expect(textOf('own.ts')).toBe(answer === DONE ? text : OWN)
   })
 
+  test.each([
+    ['as it was shown', 'DB_PASSWORD=[redacted]\n'],
+    ['in other words', 'password: [redacted]\n'],
+  ])('does not put one that a file says itself in that place, %s', async (_, text) => {
+    const before = '# shown as [redacted] in logs\nDB_PASSWORD=hunter2hunter2\n'
+    put('a.env', before)
+    expect(await call('write_file', { path: 'a.env', text })).toMatchObject(REFUSED)
+    expect(textOf('a.env')).toBe(before)
+    const kept = `${before}PORT=1\n`
+    expect(await call('write_file', { path: 'a.env', text: kept })).toMatchObject(DONE)
+  })
+
   test('takes what is no text for a file without it', async () => {
     put('data.bin', Buffer.from('\0[redacted]'))
     expect(await call('write_file', { path: 'data.bin', text: OWN })).toMatchObject(REFUSED)
