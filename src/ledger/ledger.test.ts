@@ -208,6 +208,18 @@ describe('a reservation of up to so much', () => {
   })
 })
 
+test('a reservation of which nothing can be halved any more comes to an end', () => {
+  const most = call({ iterations: 1, inputTokens: 1, outputTokens: 1 })
+  const least = amounts({ iterations: 1, outputTokens: 1 })
+  for (const reserveSome of [reserveUpTo, reserveLast]) {
+    const asked = reserveSome(openLedger(0), limits({ run: { tokensMax: 1 } }), 'a', most, least)
+    expect(asked).toMatchObject({ ok: true, amounts: { inputTokens: 0, outputTokens: 1 } })
+    const none = amounts({ iterations: 1 })
+    const spent = reserveSome(openLedger(0), limits({ run: { tokensMax: 0 } }), 'a', most, none)
+    expect(spent).toMatchObject({ ok: true, amounts: { inputTokens: 0, outputTokens: 0 } })
+  }
+})
+
 describe('a reservation for the last call', () => {
   const least = amounts({ iterations: 1, inputTokens: 100, outputTokens: 50 })
   const whole = { iterations: 1, inputTokens: 900, outputTokens: 50 }

@@ -107,8 +107,8 @@ export function reserveLast(
   least: Amounts,
 ): Reserving {
   if (!areSound(reservation.amounts) || !areSound(least)) return { ok: false, exhausted: UNSOUND }
-  let more = subtractAmounts(reservation.amounts, least)
-  for (; tokensOf(more) > 1; more = halve(more)) {
+  for (const more of halvings(subtractAmounts(reservation.amounts, least))) {
+    if (tokensOf(more) <= 1) break
     const amounts = addAmounts(least, more)
     const asked = reserve(ledger, limits, id, { ...reservation, amounts })
     if (asked.ok) return { ...asked, isLast: true }
@@ -119,10 +119,21 @@ export function reserveLast(
 
 /** Amounts from the most to the least, each half of the one before. */
 function* halves(most: Amounts, least: Amounts): Generator<Amounts> {
-  for (let amounts = most; tokensOf(amounts) > tokensOf(least); amounts = halve(amounts)) {
+  for (const amounts of halvings(most)) {
+    if (tokensOf(amounts) <= tokensOf(least)) break
     yield amounts
   }
   yield least
+}
+
+/** Amounts, half of them, half of that, until halving changes nothing any more. */
+function* halvings(most: Amounts): Generator<Amounts> {
+  let [amounts, half] = [most, halve(most)]
+  while (tokensOf(half) < tokensOf(amounts)) {
+    yield amounts
+    ;[amounts, half] = [half, halve(half)]
+  }
+  yield amounts
 }
 
 function tokensOf({ inputTokens, outputTokens }: Amounts): number {

@@ -32,12 +32,18 @@ const WHEN = z.strictObject({
 
 const VERBS = ['text', 'reasoning', 'call', 'usage', 'wait_ms', 'fail', 'hang'] as const
 
+/** JSON, whose key `__proto__` nobody would be told. */
+const INPUT = z
+  .unknown()
+  .refine((input) => !JSON.stringify(input)?.includes('"__proto__":'), '__proto__ is no name')
+  .pipe(z.json())
+
 const STEP = z
   .strictObject({
     text: z.string().min(1).optional(),
     reasoning: z.string().min(1).optional(),
     call: z.string().min(1).optional(),
-    input: z.json().optional(),
+    input: INPUT.optional(),
     usage: z
       .strictObject({
         input: tokens.optional(),

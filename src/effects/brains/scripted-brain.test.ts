@@ -143,6 +143,7 @@ describe('a scenario that cannot be played', () => {
     ['replies:\n  - when: { turn: 0 }\n    do: [{ text: x }]', 'a.yaml:2:19: replies[0].when.turn'],
     ['replies: [{ do: [{ text: x, call: y }] }]', 'has to have one of text'],
     ['replies: [{ do: [{ text: x, input: {} }] }]', 'has an input, but no call'],
+    ['replies: [{ do: [{ call: x, input: { a: { __proto__: {} } } }] }]', '__proto__ is no name'],
     [
       'replies:\n  - do: [{ text: x, message: why }]',
       'a.yaml:2:30: replies[0].do[0].message: says how it fails, but there is no fail',

@@ -123,6 +123,21 @@ describe('a schema', () => {
     expect(bad.filter(accepts)).toEqual([])
   })
 
+  test.each([
+    ['^([a-z]{1,9}-?){1,60}$', 'a-b'],
+    ['^(\\w{1,50}\\s?){1,50}$', 'a b'],
+    ['^(a|aa)*$', 'aaa'],
+    ['^(a*)*b$', 'ab'],
+  ])('whose pattern could take forever keeps nobody busy: %s', (pattern, fitting) => {
+    const valued = understood({ type: 'object', properties: { x: { type: 'string', pattern } } })
+    const named = understood({ type: 'object', patternProperties: { [pattern]: {} } })
+    const slow = `${'a'.repeat(60)}!`
+    expect(valued.safeParse({ x: fitting }).success).toBe(true)
+    for (const { error } of [valued.safeParse({ x: slow }), named.safeParse({ [slow]: 1 })]) {
+      expect(error?.issues).toMatchObject([{ message: expect.stringContaining('than 50 ms') }])
+    }
+  })
+
   test('that allows more lets more through, unchanged', () => {
     const schema = understood({ type: 'object', properties: { a: { type: 'number' } } })
     expect(schema.parse({ a: 1, b: { c: [2] } })).toEqual({ a: 1, b: { c: [2] } })
@@ -183,10 +198,6 @@ describe('a schema', () => {
     ],
     ['a billion laughs', field({ $ref: '#/$defs/d0' }, { $defs: { ...laughs, d30: {} } }), /large/],
     ['long', { type: 'object', description: 'x'.repeat(50_000) }, /too long/],
-    ['a slow pattern', field({ type: 'string', pattern: '^(a+)+$' }), /take forever/],
-    ['a slow choice', field({ type: 'string', pattern: '^(a|aa)*$' }), /take forever/],
-    ['a slow name', { type: 'object', patternProperties: { '(a*)*b': {} } }, /take forever/],
-    ['many repetitions', field({ type: 'string', pattern: '.*a.*b.*c' }), /take forever/],
     ['a broken pattern', field({ type: 'string', pattern: '(' }), /not understood/],
     ['a required key of no kind', { type: 'object', required: ['x'] }, /requires "x"/],
     ['properties of no type', field({ properties: { a: {} } }), /properties without type/],
