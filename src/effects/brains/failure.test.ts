@@ -213,6 +213,7 @@ describe('how long to leave a provider alone', () => {
     const retryInfo = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' }
     expect(waitOf({}, 'Quota', { details: [{}, retryInfo] })).toBe(34_070)
     expect(waitOf({}, 'Quota', { details: [{ retryDelay: 'soon' }] })).toBeUndefined()
+    expect(waitOf({}, "You've hit your limit · resets 11am (UTC)")).toBe(61 * 60_000)
   })
 })
 

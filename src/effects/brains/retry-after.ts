@@ -1,3 +1,5 @@
+import { readResetMs } from './reset-time.ts'
+
 /** Where a provider may say how long it wants to be left alone. */
 export interface RetryAdvice {
   /** With names in lower case. */
@@ -12,7 +14,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, 
 /**
  * How long a provider asked to be left alone, however long; undefined when it did not say. Looks at
  * `retry-after-ms`, at `retry-after` in seconds or as a date, at Google's RetryInfo, and at last at
- * a message that ends with "try again in 6m0s".
+ * a message that says "try again in 6m0s" or "resets 5:48pm (UTC)".
  */
 export function readRetryAfterMs(advice: RetryAdvice, nowMs: number): number | undefined {
   const { headers, message, details } = advice
@@ -20,7 +22,8 @@ export function readRetryAfterMs(advice: RetryAdvice, nowMs: number): number | u
     readNumber(headers['retry-after-ms']) ??
     readHeader(headers['retry-after'], nowMs) ??
     readRetryInfo(details) ??
-    readDuration(/try again in ((?:\d+(?:\.\d+)?(?:ms|s|m|h))+)/i.exec(message)?.[1])
+    readDuration(/try again in ((?:\d+(?:\.\d+)?(?:ms|s|m|h))+)/i.exec(message)?.[1]) ??
+    readResetMs(message, nowMs)
   )
 }
 

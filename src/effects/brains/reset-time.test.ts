@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { readResetMs } from './reset-time.ts'
+
+const NOW_MS = Date.parse('2026-11-16T15:48:20Z')
+
+/** The moment until which is waited. */
+function endOf(message: string, nowMs = NOW_MS): string | undefined {
+  const waitMs = readResetMs(message, nowMs)
+  return waitMs === undefined ? undefined : new Date(nowMs + waitMs).toISOString()
+}
+
+// The minute that is named has to be over.
+test.each([
+  ['resets 5:48pm (UTC)', '2026-11-16T17:49:00.000Z'],
+  ['resets 5pm (UTC)', '2026-11-16T17:01:00.000Z'],
+  ['resets 12pm (UTC)', '2026-11-17T12:01:00.000Z'],
+  ['resets 12:30am (UTC)', '2026-11-17T00:31:00.000Z'],
+  ['resets 5:48pm (Europe/Berlin)', '2026-11-16T16:49:00.000Z'],
+  ['resets 9:30pm (Asia/Kolkata)', '2026-11-16T16:01:00.000Z'],
+  ['resets 11am (America/Argentina/Buenos_Aires)', '2026-11-17T14:01:00.000Z'],
+  ['resets Nov 19, 3:58pm (UTC)', '2026-11-19T15:59:00.000Z'],
+  ['resets Nov 19 at 3pm (America/New_York)', '2026-11-19T20:01:00.000Z'],
+  ['resets Jan 2, 2027, 9am (UTC)', '2027-01-02T09:01:00.000Z'],
+])('%s', (words, end) => {
+  expect(endOf(`You've hit your limit · ${words} · progress saved`)).toBe(end)
+})
+
+test('a clock that is put back meanwhile', () => {
+  const nowMs = Date.parse('2026-10-31T16:00:00Z')
+  expect(endOf('resets Nov 1, 3pm (America/New_York)', nowMs)).toBe('2026-11-01T20:01:00.000Z')
+})
+
+test.each([
+  'resets 3:48pm (UTC)',
+  'resets 3:10pm (UTC)',
+  'resets Nov 15, 3pm (UTC)',
+  'resets Foo 19, 3pm (UTC)',
+  'resets 5:48pm (Nowhere/Land)',
+  'resets 5:48pm',
+  'resets 17:48 (UTC)',
+  'resets 13pm (UTC)',
+  'resets 5:60pm (UTC)',
+  'resets soon',
+])('is not guessed: %s', (words) => {
+  expect(endOf(words)).toBeUndefined()
+})
