@@ -10,15 +10,16 @@ interface FailureRule {
 const CONTEXT =
   /prompt is too long|prompt too long|input is too long|(?:input length|input tokens|input token count)\b[^.]{0,60}\bexceed|context[_ -](?:length|window|limit|size)|maximum (?:context|prompt) length|model token limit|request[_ ]too[_ ]large|reduce the length of|tokens to keep from the initial prompt|too large for model with/i
 
-// Not the bare word "billing": a per-minute limit of OpenAI links to the billing page.
+// Not the bare word "billing": a per-minute limit of OpenAI links to the billing page. And Claude
+// Code says of a per-minute limit that it is "not your usage limit".
 const QUOTA =
-  /credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|billing_(?:hard_limit|not_active)|BILLING_DISABLED|billing to be enabled|enable billing|without a billing account|account is not active|usage[_ ]limits?\b|spend(?:ing)? limit|out of credits|purchase (?:more )?credits|prepayment credits|payment required|PerDay/i
+  /credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|billing_(?:hard_limit|not_active)|BILLING_DISABLED|billing to be enabled|enable billing|without a billing account|account is not active|(?<!not your )usage[_ ]limits?(?:\b|_reached)|spend(?:ing)? limit|out of credits|purchase (?:more )?credits|prepayment credits|payment required|PerDay/i
 
 const REFUSED =
   /usage (?:polic|guideline)|content[_ ](?:filter|policy)|content management policy|flagged as potentially|input was flagged|invalid_prompt/i
 
 const AUTH =
-  /api[_ ]key (?:not valid|not found|expired|is invalid|was reported)|API_KEY_INVALID|invalid[_ ](?:x-)?api[_ -]key|authentication_error|permission_error|not_found_error|model_not_found|location is not supported|organization (?:has been disabled|must be verified)/i
+  /api[_ ]key (?:not valid|not found|expired|is invalid|was reported)|API_KEY_INVALID|invalid[_ ](?:x-)?api[_ -]key|authentication_error|permission_error|not_found_error|model_not_found|location is not supported|organization (?:has been disabled|must be verified)|disabled organization/i
 
 // The model's doing, although the server calls it an error of its own, or of the request.
 const INVALID_OUTPUT =

@@ -52,6 +52,13 @@ const WORDS: readonly (readonly [number, string, FailureKind, object?])[] = [
     'rate_limited',
   ],
   [
+    429,
+    'Server is temporarily limiting requests (not your usage limit) · This request would exceed',
+    'rate_limited',
+  ],
+  [429, 'The usage limit has been reached', 'quota', { type: 'usage_limit_reached' }],
+  [429, 'No more for today', 'quota', { type: 'usage_limit_reached' }],
+  [
     400,
     'Gemini API free tier is not available in your country. Please enable billing on your project.',
     'quota',
