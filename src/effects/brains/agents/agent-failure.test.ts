@@ -13,6 +13,7 @@ test.each([
   ['overloaded', 'unexpected status 503 Service Unavailable: The engine is currently overloaded'],
   ['auth', 'unexpected status 401 Unauthorized: Incorrect API key provided: sk-x'],
   ['auth', 'Internal error: Incorrect API key provided: k. You can find your API key at'],
+  ['auth', 'Your ANTHROPIC_API_KEY belongs to a disabled organization\ninvalid_request'],
   ['auth', '{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}'],
   ['network', 'stream disconnected before completion: stream closed before response.completed'],
   [
@@ -22,7 +23,27 @@ test.each([
   ['network', 'API returned an empty or malformed response (HTTP 200) — check for a proxy'],
   ['network', 'terminated'],
   ['quota', 'Your credit balance is too low to access the Anthropic API.'],
+  ['quota', 'Internal error: Credit balance is too low\nbilling_error'],
+  [
+    'rate_limited',
+    'Internal error: API Error: Server is temporarily limiting requests (not your usage limit) · This request would exceed\nrate_limit',
+  ],
+  ['quota', "You've hit your limit · resets 5:48pm (UTC)"],
+  ['quota', "Internal error: You've hit your weekly limit · resets Nov 19, 3pm (UTC)\nrate_limit"],
+  ['quota', "You've hit your org's monthly spend limit · ask your admin to raise it"],
+  ['quota', "You've reached your Fable limit. Switch to another model to continue."],
+  ['quota', "You've hit your team's shared budget. /model to switch models.\nrate_limit"],
+  ['quota', "You're out of usage credits · resets 3pm (UTC)"],
+  ['quota', 'Internal error: API Error: Usage credits required for 1M context\nrate_limit'],
+  ['quota', "You're out of extra usage · resets 3pm (UTC)"],
+  ['quota', 'Your org is out of usage · contact your admin\nrate_limit'],
+  ['quota', "Your seat type doesn't include usage"],
+  ['quota', 'Your usage allocation has been disabled by your admin'],
+  ['quota', 'This service is disabled for your org\nrate_limit'],
+  ['quota', "Your group's usage limit is set to $0"],
+  ['rate_limited', "You've hit your rate limit, status 429"],
   ['context_overflow', 'prompt is too long: 210000 tokens > 200000 maximum'],
+  ['context_overflow', 'Prompt is too long · turn on usage credits for 1M context'],
   ['overloaded', 'something that nobody has heard before'],
 ])('%s: %s', (kind, words) => {
   expect(explainWords(words, []).kind).toBe(kind)
@@ -34,6 +55,16 @@ test('the message holds no secret, and how long to wait is read from it', () => 
   ])
   expect(failure.message).not.toContain('own-secret-value')
   expect(failure.retryAfterMs).toBe(360_000)
+})
+
+test('what an agent says beside its words counts before them', () => {
+  const kindOf = (told: Parameters<typeof explainWords>[2]) =>
+    explainWords('API Error: it did not work', [], told).kind
+  expect(kindOf({ statusCode: 429 })).toBe('rate_limited')
+  expect(kindOf({ statusCode: 429, code: 'usage_limit_reached' })).toBe('quota')
+  expect(kindOf({ statusCode: 404, type: 'not_found_error' })).toBe('auth')
+  expect(kindOf({ type: 'overloaded_error' })).toBe('overloaded')
+  expect(kindOf({})).toBe('overloaded')
 })
 
 const MODEL = 'I add the page that unauthorized users of the author see: API Error: 401, code: 404.'

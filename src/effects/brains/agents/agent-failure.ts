@@ -12,6 +12,10 @@ const EXIT_CODE_OF_SIGNALS = 128
 const STATUS =
   /(?:API Error|status(?: code)?|HTTP(?: status)?|rejected|code["']?\s?[:=])["':= ]{0,4}\(?([45]\d\d)\b/i
 
+/** How Claude Code says that an allowance is spent, which is a 429 like any other by its status. */
+const SPENT =
+  /you['’]ve (?:hit|reached) your (?!rate\b)|usage credits|extra usage|out of usage|seat type doesn['’]t include usage|usage allocation has been disabled|this service is disabled for your org/i
+
 /** How agents put in their own words what no provider says like this; the first that fits. */
 const OWN_WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   [
@@ -26,15 +30,28 @@ const OWN_WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ['network', /empty (?:or malformed )?(?:response|stream|body)|no response from/i],
 ]
 
+/** What an agent says of its provider's error beside its own words about it. */
+export interface ToldError {
+  readonly statusCode?: number | undefined
+  readonly type?: string | undefined
+  readonly code?: string | undefined
+}
+
 /** Says what an agent's words about a failure mean. Secrets are the values it was given. */
-export function explainWords(words: string, secrets: readonly string[]): BrainFailure {
+export function explainWords(
+  words: string,
+  secrets: readonly string[],
+  told: ToldError = {},
+): BrainFailure {
   const message = words.trim()
   const context = { answering: true, secrets, nowMs: Date.now() }
-  const status = STATUS.exec(message)?.[1]
-  if (status !== undefined) return explainFailure({ message, statusCode: status }, context)
-  const failure = explainFailure({ message }, context)
+  const statusCode = told.statusCode ?? STATUS.exec(message)?.[1]
+  const failure = explainFailure({ ...told, message, statusCode }, context)
+  // A longer context is among the things that more credit would buy.
+  const isSpent = failure.kind !== 'context_overflow' && SPENT.test(message)
+  if (isSpent) return { ...failure, kind: 'quota' }
   // What providers say themselves is known better, but an agent calls nearly everything an error.
-  if (failure.kind !== 'overloaded') return failure
+  if (statusCode !== undefined || failure.kind !== 'overloaded') return failure
   const kind = OWN_WORDS.find(([, pattern]) => pattern.test(message))?.[0]
   return kind === undefined ? failure : { ...failure, kind }
 }

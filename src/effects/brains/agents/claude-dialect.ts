@@ -19,6 +19,9 @@ const usageSchema = z.object({
   output_tokens: count,
 })
 
+/** What is no text is not said, and the line counts all the same. */
+const word = z.string().optional().catch(undefined)
+
 const blockSchema = z.object({
   type: z.string(),
   id: z.string().optional(),
@@ -51,6 +54,9 @@ const lineSchema = z.discriminatedUnion('type', [
     is_error: z.boolean(),
     subtype: z.string(),
     result: z.string().optional(),
+    api_error_status: z.int().min(400).max(599).optional().catch(undefined),
+    api_error_type: word,
+    api_error: word,
     stop_reason: z.string().nullish(),
     usage: usageSchema.optional(),
   }),
@@ -132,7 +138,10 @@ class ClaudeDialect implements Dialect {
       return { how: line.stop_reason === 'max_tokens' ? 'length' : 'stop' }
     }
     const words = line.result ?? line.subtype
-    return { how: 'failed', failure: explainWords(words, place.secrets) }
+    // Its words name a status only where it knows no better ones.
+    const { api_error_status: statusCode, api_error_type: type, api_error: code } = line
+    const failure = explainWords(words, place.secrets, { statusCode, type, code })
+    return { how: 'failed', failure }
   }
 }
 
