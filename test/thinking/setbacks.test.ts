@@ -46,6 +46,18 @@ describe('a reply that fails after it has begun', () => {
     expect((await booksOf(world)).spent.inputTokens).toBe(brain.turns.length * 100)
   })
 
+  test('by a limit that resets waits for that time, also where a probe is answered', async () => {
+    const calledMs: number[] = []
+    const brain = saying((call) => {
+      calledMs.push(performance.now())
+      return call === 1 ? [failed('quota', 2_000)] : [SAID, used(100), FINISHED]
+    })
+    const world = await open({ brain, isolation: 'none' })
+    await world.reach(await world.start('s1', { turnsMax: 1 }, 'none'), 'BUDGET_REVIEW')
+    const [first = 0, second = 0] = calledMs
+    expect(second - first).toBeGreaterThanOrEqual(1_999)
+  })
+
   test('lets all wait for the same time, and none for that of another', async () => {
     const calls: number[] = []
     const startedMs = Date.now()

@@ -260,9 +260,10 @@ function retryOf(
   const message = redact(failure.message, secrets)
   const policy = FAILURE_POLICY[kind]
   if (kind === 'aborted') return failed(kind, message, 'later')
-  if (policy === 'suspend') return isToldOfRefusal ? undefined : failed(kind, message, 'restored')
-  if (policy !== 'retry_then_suspend') return undefined
-  const error: AttemptError = { code: kind, message, retry: 'later' }
+  if (policy === 'suspend' && isToldOfRefusal) return undefined
+  if (policy !== 'suspend' && policy !== 'retry_then_suspend') return undefined
+  const retry = policy === 'suspend' ? 'restored' : 'later'
+  const error: AttemptError = { code: kind, message, retry }
   return { ok: false, error: retryAfterMs === undefined ? error : { ...error, retryAfterMs } }
 }
 
