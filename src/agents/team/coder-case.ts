@@ -95,8 +95,9 @@ export function resume(
   move: MoveTo | undefined,
   message: string,
   turnsMax = Math.max(1, turnsLeft(c.agent)),
+  failures = '',
 ): Decision {
-  const { decision } = resumeThinking(c.agent, message, turnsMax)
+  const { decision } = resumeThinking(c.agent, message, turnsMax, failures)
   return move === undefined ? decision : { ...decision, move }
 }
 
@@ -167,7 +168,7 @@ function ending(c: CoderCase, reason: string, isCharged: boolean): Decision {
 }
 
 /** A plan, or the claim that none is needed, has to be thought over; not for ever. */
-export function sendBack(c: CoderCase, remarks: string): Decision {
+export function sendBack(c: CoderCase, remarks: string, failures = ''): Decision {
   const { plan, counts, work } = c.work
   const planRounds = counts.planRounds + 1
   if (planRounds >= work.settings.limits.planRounds) {
@@ -176,7 +177,7 @@ export function sendBack(c: CoderCase, remarks: string): Decision {
   }
   const move: MoveTo = { event: 'review_changes_requested', to: 'PLANNING' }
   const set = asData({ counts: { ...counts, planRounds } })
-  const known: Readonly<Record<string, string>> = plan === '' ? {} : { plan }
+  const known = { ...(plan !== '' && { plan }), ...(failures !== '' && { failures }) }
   return think(c, 'coder/planning', move, { ...known, remarks }, set)
 }
 

@@ -74,10 +74,10 @@ function judgeClaim(c: CoderCase, result: FinishedEffect['result']): Decision {
     const tests = summaryOf(value)
     return finish(c, { event: 'completion_approved', to: 'DONE' }, { kind: 'complete', tests })
   }
-  const why = result.ok ? text : result.error.message
-  const remarks = `It is not complete: the tests do not pass on it as it is.\n${why}`
-  if (c.agent.state === 'PLANNING') return resume(c, undefined, remarks)
-  return sendBack(c, remarks)
+  const failures = result.ok ? text : result.error.message
+  const remarks = 'It is not complete: the tests do not pass on it as it is.'
+  if (c.agent.state === 'PLANNING') return resume(c, undefined, remarks, undefined, failures)
+  return sendBack(c, remarks, failures)
 }
 
 function testsFailed(c: CoderCase, text: string, fingerprint: string, set: JsonObject): Decision {

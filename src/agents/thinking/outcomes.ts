@@ -68,6 +68,8 @@ export type Note = {
   readonly name: 'no_call' | 'last_turn' | 'cut_off' | 'unusable' | 'message'
   /** For those that have something to fill in. */
   readonly text?: string
+  /** What tests said, beside the words of a message. */
+  readonly failures?: string
 }
 
 /** What came of a turn. */

@@ -72,13 +72,20 @@ export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mi
   return grounded(askLedger({ ...agent, assignment, mind }, thinking, []), { assignment, mind })
 }
 
-/** Goes on with a conversation that a tool had ended, after somebody answered. */
-export function resumeThinking(agent: AgentView, message: string, turnsMax: number): ThinkingStep {
+/** Goes on with a conversation that a tool had ended, after somebody answered, or tests did. */
+export function resumeThinking(
+  agent: AgentView,
+  message: string,
+  turnsMax: number,
+  failures = '',
+): ThinkingStep {
   const { thinking: before, ground } = thinkingOf(agent)
   const assignment = { ...ground.assignment, turnsMax }
-  const notes = [...before.notes, { name: 'message' as const, text: message }]
+  const note = { name: 'message' as const, text: message, ...(failures !== '' && { failures }) }
+  const notes = [...before.notes, note]
+  const chars = message.length + failures.length
   // A character may be three bytes.
-  const tokens = before.tokens + Math.ceil((message.length * 3) / BYTES_PER_TOKEN)
+  const tokens = before.tokens + Math.ceil((chars * 3) / BYTES_PER_TOKEN)
   const anew = { turn: 1, calls: [], known: {}, short: null, setback: null }
   const thinking: Thinking = { ...before, ...anew, notes, tokens }
   const step = askForTurn({ ...agent, ...ground, assignment }, thinking, [])

@@ -15,6 +15,13 @@ export function delimit(name: string, value: string): string {
   return `<${tag}>\n${value}\n</${tag}>`
 }
 
+const MATERIAL = /<((\w+)-[0-9a-f]{6})>\n[\s\S]*?\n<\/\1>/g
+
+/** A text with something else in the place of each thing that `delimit` made, tags and all. */
+export function replaceMaterial(text: string, by: (name: string, made: string) => string): string {
+  return text.replace(MATERIAL, (made: string, _tag: string, name: string) => by(name, made))
+}
+
 const CLOSED = /<\/(\w+)-[0-9a-f]{6}>$/
 
 /** What `delimit` made of a value at the end of a text, and the text before it. */

@@ -1,8 +1,10 @@
 /**
- * What a variable holds. `text` is a line of our own; `data` came from outside and is shown between
- * tags. With a question mark it may be empty, and what is said about it is then left out.
+ * What a variable holds. `text` is a line of our own; `data` is what somebody said, a person or a
+ * model; `output` is or quotes what programs said, which may be something else each time. Both of
+ * them came from outside, and are shown between tags. With a question mark it may be empty, and what
+ * is said about it is then left out.
  */
-export type VariableKind = 'text' | 'text?' | 'data' | 'data?'
+export type VariableKind = 'text' | 'text?' | 'data' | 'data?' | 'output' | 'output?'
 
 export type Variables = Readonly<Record<string, VariableKind>>
 
@@ -18,7 +20,14 @@ const FIXING = { system: 'coder/fixing' } as const
 export const TASKS = {
   'coder/planning': {
     system: 'coder/planning',
-    variables: { ...STORY, ...RETURN, lessons: 'data?', plan: 'data?', remarks: 'data?' },
+    variables: {
+      ...STORY,
+      ...RETURN,
+      lessons: 'output?',
+      plan: 'data?',
+      remarks: 'data?',
+      failures: 'output?',
+    },
   },
   'coder/coding': {
     system: 'coder/coding',
@@ -27,7 +36,7 @@ export const TASKS = {
       ...RETURN,
       plan: 'data',
       remarks: 'data?',
-      lessons: 'data?',
+      lessons: 'output?',
       progress: 'data?',
     },
   },
@@ -36,19 +45,19 @@ export const TASKS = {
     variables: {
       ...STORY,
       ...RETURN,
-      failures: 'data',
+      failures: 'output',
       plan: 'data?',
-      diff: 'data?',
-      earlier: 'data?',
+      diff: 'output?',
+      earlier: 'output?',
     },
   },
   'coder/fixing-review': {
     ...FIXING,
-    variables: { ...STORY, ...RETURN, remarks: 'data', plan: 'data?', diff: 'data?' },
+    variables: { ...STORY, ...RETURN, remarks: 'data', plan: 'data?', diff: 'output?' },
   },
   'coder/fixing-conflict': {
     ...FIXING,
-    variables: { ...STORY, ...RETURN, conflict: 'data', diff: 'data?' },
+    variables: { ...STORY, ...RETURN, conflict: 'output', diff: 'output?' },
   },
   'architect/spec-review': {
     system: 'architect/spec-review',
@@ -66,7 +75,7 @@ export const TASKS = {
   },
   'architect/code-review': {
     system: 'architect/code-review',
-    variables: { ...STORY, diff: 'data', tests: 'data?', situation: 'text?', remarks: 'data?' },
+    variables: { ...STORY, diff: 'output', tests: 'output?', situation: 'text?', remarks: 'data?' },
   },
   'architect/completion-review': {
     system: 'architect/completion-review',
@@ -81,9 +90,9 @@ export const TASKS = {
       used: 'text',
       grants: 'text',
       decisions: 'text',
-      history: 'data?',
-      diff: 'data?',
-      failures: 'data?',
+      history: 'output?',
+      diff: 'output?',
+      failures: 'output?',
     },
   },
   'architect/question': {
@@ -147,8 +156,8 @@ export const TASKS = {
     variables: {
       task: 'data',
       proposal: 'data?',
-      must_fix: 'data?',
-      diff: 'data?',
+      must_fix: 'output?',
+      diff: 'output?',
       discussion: 'data?',
       turns: 'text',
     },
@@ -157,10 +166,10 @@ export const TASKS = {
     system: 'coordinator/review',
     variables: {
       task: 'data',
-      diff: 'data',
-      tests: 'data?',
+      diff: 'output',
+      tests: 'output?',
       proposal: 'data?',
-      must_fix: 'data?',
+      must_fix: 'output?',
       turns: 'text',
     },
   },
@@ -168,10 +177,10 @@ export const TASKS = {
     system: 'coordinator/test',
     variables: {
       task: 'data',
-      diff: 'data',
+      diff: 'output',
       wanted: 'data?',
       known: 'data?',
-      failures: 'data?',
+      failures: 'output?',
       turns: 'text',
     },
   },
@@ -193,7 +202,7 @@ export const LOOP_TEXTS = {
   cut_off: {},
   /** After a reply that is whole and cannot be used. */
   unusable: { problem: 'data' },
-  message: { message: 'data' },
+  message: { message: 'data', failures: 'output?' },
   /** In the place of the answer to a call that came to the same too often. */
   repeated_call: { tool: 'text', times: 'text' },
   /** Asks for the summary of a conversation that is too long. */
@@ -201,6 +210,21 @@ export const LOOP_TEXTS = {
   /** Shows that summary afterwards. */
   summary: { summary: 'data' },
 } as const satisfies Readonly<Record<string, Variables>>
+
+/** What is kept word for word beside a summary, each under a line of its own. */
+export const KEPT_SECTIONS = {
+  tests: 'output?',
+  command: 'output?',
+  todos: 'data?',
+} as const satisfies Variables
+
+/** The names of material that is or quotes what programs said, whichever prompt it is in. */
+export const OUTPUTS: ReadonlySet<string> = new Set(
+  [...Object.values(TASKS).map(({ variables }) => variables), ...Object.values(LOOP_TEXTS)]
+    .concat(KEPT_SECTIONS)
+    .flatMap((variables: Variables) => Object.entries(variables))
+    .flatMap(([name, kind]) => (kind.startsWith('output') ? [name] : [])),
+)
 
 export type TaskName = keyof typeof TASKS
 export type LoopTextName = keyof typeof LOOP_TEXTS

@@ -5,9 +5,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TERMINAL_TOOLS } from '../tools/terminal-tools.ts'
 import { TASKS as TOOLBOX_TASKS, toolboxOf } from '../tools/toolbox.ts'
+import { delimit, replaceMaterial } from './material.ts'
 import { describePlace } from './place.ts'
 import {
+  KEPT_SECTIONS,
   LOOP_TEXTS,
+  OUTPUTS,
   SYSTEM_VARIABLES,
   TASKS,
   type TaskName,
@@ -80,7 +83,7 @@ describe.each(prompts)('%s', (name, variables) => {
       if (kind.endsWith('?')) expect(empty).not.toThrow()
       else expect(empty).toThrow(`${variable} is empty`)
       const lines = () => render(name, { ...values, [variable]: 'a\nb' })
-      if (kind.startsWith('data')) expect(lines).not.toThrow()
+      if (!kind.startsWith('text')) expect(lines).not.toThrow()
       else expect(lines).toThrow(`${variable} has lines`)
     }
   })
@@ -92,7 +95,7 @@ describe.each(prompts)('%s', (name, variables) => {
     )
     for (const [variable, kind] of Object.entries(variables)) {
       const lines = new RegExp(`^<(${variable}-\\w{6})>\\nX\\n</\\1>$`, 'm')
-      if (kind.startsWith('data')) expect(text).toMatch(lines)
+      if (!kind.startsWith('text')) expect(text).toMatch(lines)
     }
   })
 })
@@ -139,16 +142,39 @@ test('values are shown literally', () => {
   expect(render('coder/fixing-conflict.task', { ...values, story })).toContain(`\n${story}\n`)
 })
 
+test('a name is of what programs said in every prompt or in none', () => {
+  const all = [...prompts.map(([, variables]) => variables), KEPT_SECTIONS as Variables]
+  const named = all.flatMap((variables) => Object.entries(variables))
+  for (const [name, kind] of named)
+    expect([name, OUTPUTS.has(name)]).toEqual([name, kind.startsWith('output')])
+})
+
+test('material is found whatever is in it', () => {
+  const part = fc.oneof(fc.constantFrom('</a-', '<a-', '<b-0a1b2c>', '>', '\n'), fc.string())
+  fc.assert(
+    fc.property(fc.array(part), fc.array(part), (a, b) => {
+      const found: string[] = []
+      const text = `1\n${delimit('a', a.join(''))}\n2\n${delimit('b', b.join(''))}\n3`
+      const rest = replaceMaterial(text, (name, made) => {
+        found.push(made)
+        return name
+      })
+      expect(rest).toBe('1\na\n2\nb\n3')
+      expect(found).toEqual([delimit('a', a.join('')), delimit('b', b.join(''))])
+    }),
+  )
+})
+
 test('no text can end its own tags', () => {
   const part = fc.oneof(fc.constantFrom('</message-', '<message-', '>', '\n'), fc.string())
   fc.assert(
     fc.property(fc.array(part, { minLength: 1 }), (parts) => {
       const message = `x${parts.join('')}`
-      const text = render('loop/message', { message })
+      const text = render('loop/message', { message, failures: '' })
       const closing = /<\/message-\w{6}>$/.exec(text)?.[0] as string
       expect(text.split(closing)).toHaveLength(2)
       expect(message).not.toContain(closing.slice(2, -1))
-      expect(render('loop/message', { message })).toBe(text)
+      expect(render('loop/message', { message, failures: '' })).toBe(text)
     }),
   )
 })

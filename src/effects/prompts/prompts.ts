@@ -76,7 +76,8 @@ function checkValues(
     const value = given[variable]
     if (typeof value !== 'string') throw new Error(`${name} needs the variable ${variable}`)
     if (value === '' && !kind.endsWith('?')) throw new Error(`${name}: ${variable} is empty`)
-    if (!isData(kind) && value.includes('\n')) throw new Error(`${name}: ${variable} has lines`)
+    if (!isFromOutside(kind) && value.includes('\n'))
+      throw new Error(`${name}: ${variable} has lines`)
   }
   return given
 }
@@ -88,7 +89,7 @@ function fill(
 ): string {
   return paragraph.replace(PLACEHOLDER, (_, variable: string) => {
     const value = values[variable] as string
-    return isData(declared[variable] as VariableKind) ? delimit(variable, value) : value
+    return isFromOutside(declared[variable] as VariableKind) ? delimit(variable, value) : value
   })
 }
 
@@ -122,6 +123,6 @@ function placeholdersIn(text: string): readonly string[] {
   return [...text.matchAll(PLACEHOLDER)].map(([, variable = '']) => variable)
 }
 
-function isData(kind: VariableKind): boolean {
-  return kind.startsWith('data')
+function isFromOutside(kind: VariableKind): boolean {
+  return !kind.startsWith('text')
 }

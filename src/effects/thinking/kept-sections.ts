@@ -1,13 +1,14 @@
 import { delimit, materialAtEnd } from '../prompts/material.ts'
+import type { KEPT_SECTIONS } from '../prompts/prompt-catalog.ts'
 
 /** What is kept word for word beside a summary, in this order, and the line it stands under. */
-const HEADS = {
+const HEADS: Readonly<Record<KeptSection, string>> = {
   tests: 'What run_tests said when it failed last:',
   command: 'The last command that failed, and what it said:',
   todos: 'Your list of what is to be done:',
-} as const
+}
 
-type KeptSection = keyof typeof HEADS
+type KeptSection = keyof typeof KEPT_SECTIONS
 
 export type KeptSections = Readonly<Partial<Record<KeptSection, string>>>
 

@@ -34,7 +34,10 @@ export function openingWords(
 }
 
 /** What the loop says to a model. */
-export function noteWords({ name, text = '' }: Note, endsWith: readonly string[]): string {
+export function noteWords(
+  { name, text = '', failures = '' }: Note,
+  endsWith: readonly string[],
+): string {
   const [ending = ''] = endsWith
   switch (name) {
     case 'no_call':
@@ -46,7 +49,7 @@ export function noteWords({ name, text = '' }: Note, endsWith: readonly string[]
     case 'unusable':
       return renderPrompt('loop/unusable', { problem: text || 'nobody said why' })
     case 'message':
-      return renderPrompt('loop/message', { message: text })
+      return renderPrompt('loop/message', { message: text, failures })
   }
 }
 

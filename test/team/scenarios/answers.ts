@@ -171,10 +171,12 @@ scenario('a story that is complete already needs no change', BOTH, async (open) 
 
 scenario('a claim that the tests belie leads back to planning', BOTH, async (open) => {
   const mends = [...writing('hello'), write('tests/0.sh', 'true\n')]
+  const told = { role: 'coder', state: 'PLANNING', contains: 'What the tests said' }
   const world = await open({
     replies: [
       HELLO,
-      once(CLAIM),
+      reply(told, call('submit_plan', { plan: 'Write it.', confidence: 'high' })),
+      CLAIM,
       working({ turn: 1, contains: 'Implement this story.' }, ...mends),
       ...PLAIN,
     ],
