@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { holdsSecret, REDACTED, redact } from '../guards/redaction.ts'
+import { replaceMaterial } from '../prompts/material.ts'
+import { OUTPUTS } from '../prompts/prompt-catalog.ts'
 import type { BrainEvent, FailureKind, Message, ToolCall, Turn } from './brain.ts'
 import { cleanCall, HELD_BACK, mayKeep } from './clean-call.ts'
 import { FAILURE_POLICY } from './failure-policy.ts'
@@ -42,7 +44,13 @@ const EVENT = z.discriminatedUnion('type', [
   }),
 ])
 
+/** Counted up when turns become known by something else, since old hashes fit none then. */
+const FORMAT = 2
+const OTHER_FORMAT =
+  'it was recorded by another version, which knew turns by other hashes. Record it again.'
+
 const TAKE = z.object({
+  format: z.literal(FORMAT, OTHER_FORMAT),
   turn: z.object({
     role: z.string(),
     state: z.string(),
@@ -53,6 +61,8 @@ const TAKE = z.object({
     system: z.string(),
     tools: z.string(),
     messages: z.array(z.string()),
+    /** What programs said. It need not be the same: it tells takes apart that nothing else does. */
+    outputs: z.array(z.string()),
   }),
   events: z.array(EVENT).refine(isWhole, 'do not end with one finished or failed'),
 })
@@ -88,17 +98,18 @@ export function writeTake(
   secrets: readonly string[],
 ): string {
   const written = joinDeltas(events).map((event) => cleanEvent(event, secrets))
-  return `${JSON.stringify({ turn: printOf(turn, secrets), events: written })}\n`
+  return `${JSON.stringify({ format: FORMAT, turn: printOf(turn, secrets), events: written })}\n`
 }
 
 /**
  * What a turn is recognised by. Secrets are taken out first, so that they need not be known. What
- * tools said is left out, since a test runner prints another time whenever it runs; `words` has it,
- * as older cassettes do.
+ * programs said, to a call or in a prompt, stands apart: a test runner prints another time whenever
+ * it runs.
  */
-export function printOf(turn: Turn, secrets: readonly string[], words?: 'words'): TurnPrint {
+export function printOf(turn: Turn, secrets: readonly string[]): TurnPrint {
   const { role, state, story, number, attempt = 1, system, tools, forcedTool, messages } = turn
   const hash = (value: unknown) => hashOf(redactValue(value, secrets))
+  const parted = messages.map(partOutputs)
   return {
     role,
     state,
@@ -107,14 +118,25 @@ export function printOf(turn: Turn, secrets: readonly string[], words?: 'words')
     attempt,
     system: hash(system),
     tools: hash([tools, forcedTool ?? null]),
-    messages: messages.map((message) => hash(words ? message : withoutWords(message))),
+    messages: parted.map(({ said }) => hash(said)),
+    outputs: parted.flatMap(({ outputs }) => outputs.map(hash)),
   }
 }
 
-/** A message of tools as what came of each call. */
-function withoutWords(message: Message): unknown {
-  if (message.role !== 'tool') return message
-  return { ...message, results: message.results.map(({ text: _, ...outcome }) => outcome) }
+/** A message as what we, people and models said in it and what came of each call; and the rest. */
+function partOutputs(message: Message): { said: unknown; outputs: readonly string[] } {
+  if (message.role === 'assistant') return { said: message, outputs: [] }
+  if (message.role === 'tool') {
+    const results = message.results.map(({ text: _, ...outcome }) => outcome)
+    return { said: { ...message, results }, outputs: message.results.map(({ text }) => text) }
+  }
+  const outputs: string[] = []
+  const text = replaceMaterial(message.text, (name, made) => {
+    if (!OUTPUTS.has(name)) return made
+    outputs.push(made)
+    return `<${name}>`
+  })
+  return { said: { ...message, text }, outputs }
 }
 
 function isWhole(events: readonly { readonly type: string }[]): boolean {

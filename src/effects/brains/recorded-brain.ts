@@ -1,5 +1,5 @@
 import { appendFile } from 'node:fs/promises'
-import type { Brain, BrainEvent, BrainFailure, Turn } from './brain.ts'
+import type { Brain, BrainEvent, BrainFailure } from './brain.ts'
 import { printOf, type Take, type TurnPrint, writeTake } from './cassette.ts'
 
 export interface RecordingOptions {
@@ -36,20 +36,29 @@ export function openRecordingBrain(brain: Brain, options: RecordingOptions): Bra
   }
 }
 
-/** A brain that says what is on a cassette. A turn that is not on it fails, and is told apart. */
+/**
+ * A brain that says what is on a cassette. A turn that is not on it fails, and is told apart. Where
+ * several takes fit one turn, it remembers which it has played.
+ */
 export function openPlayingBrain(takes: readonly Take[], secrets: readonly string[] = []): Brain {
+  // Of takes that differ in nothing the last counts: the recorded run went on with it.
+  const distinct = [...new Map(takes.map((take) => [JSON.stringify(take.turn), take])).values()]
+  const played = new Set<Take>()
   return {
     name: 'recorded',
     async *think(turn, signal) {
-      const take =
-        findTake(takes, printOf(turn, secrets)) ?? findTake(takes, printOf(turn, secrets, 'words'))
       if (signal.aborted) {
         yield { type: 'failed', failure: { kind: 'aborted', message: 'the turn was given up' } }
-      } else if (take === undefined) {
-        yield { type: 'failed', failure: rejected(explainMiss(takes, turn, secrets)) }
-      } else {
-        yield* take.events as readonly BrainEvent[]
+        return
       }
+      const print = printOf(turn, secrets)
+      const take = chooseTake(distinct, print, played)
+      if (take === undefined) {
+        yield { type: 'failed', failure: rejected(explainMiss(distinct, print)) }
+        return
+      }
+      played.add(take)
+      yield* take.events as readonly BrainEvent[]
     },
   }
 }
@@ -67,39 +76,65 @@ function rejected(message: string): BrainFailure {
   return { kind: 'rejected', message }
 }
 
-/** Of several takes the last counts: it is the one that the recorded run went on with. */
-function findTake(takes: readonly Take[], print: TurnPrint): Take | undefined {
-  const wanted = JSON.stringify(print)
-  return takes.findLast(({ turn }) => JSON.stringify(turn) === wanted)
+/**
+ * The take of a turn. Where only the words of programs tell several apart, such as two rounds of
+ * tests that fail, it is the one with the most of these words, and of equals the first not yet played.
+ */
+function chooseTake(
+  takes: readonly Take[],
+  print: TurnPrint,
+  played: ReadonlySet<Take>,
+): Take | undefined {
+  const wanted = knownBy(print)
+  const fitting = takes.filter(({ turn }) => knownBy(turn) === wanted)
+  const nearest = mostOf(
+    fitting,
+    ({ turn }) => turn.outputs.filter((hash, index) => hash === print.outputs[index]).length,
+  )
+  return nearest.find((take) => !played.has(take)) ?? nearest[0]
 }
 
-function explainMiss(takes: readonly Take[], turn: Turn, secrets: readonly string[]): string {
-  const { role, state, story, number, attempt = 1 } = turn
+function knownBy({ outputs: _, ...print }: TurnPrint): string {
+  return JSON.stringify(print)
+}
+
+/** The items that count the most, in their order. */
+function mostOf<Item>(items: readonly Item[], countOf: (item: Item) => number): readonly Item[] {
+  const most = Math.max(...items.map(countOf))
+  return items.filter((item) => countOf(item) === most)
+}
+
+function explainMiss(takes: readonly Take[], print: TurnPrint): string {
+  const { role, state, story, number, attempt } = print
   const asked = `${role} in ${state}, story ${story ?? 'none'}, turn ${number}, attempt ${attempt}`
   const near = takes
     .map(({ turn }) => turn)
-    .findLast(
+    .filter(
       (turn) =>
         turn.role === role &&
         turn.state === state &&
         turn.story === story &&
         turn.number === number,
     )
-  if (near === undefined) {
+  const nearest = mostOf(near, (turn) => likeness(turn, print)).at(-1)
+  if (nearest === undefined) {
     const known = takes.map(({ turn }) => `${turn.role} in ${turn.state} turn ${turn.number}`)
     const list = [...new Set(known)].join('; ') || 'nothing'
     return `the cassette has no turn of ${asked}. It has: ${list}`
   }
-  const prints = [printOf(turn, secrets), printOf(turn, secrets, 'words')] as const
-  return `the cassette has ${asked} otherwise: ${differenceOf(near, prints)}`
+  return `the cassette has ${asked} otherwise: ${differenceOf(nearest, print)}`
 }
 
-/** Of a turn's two prints, the one that is like the known one for longer tells what differs. */
-function differenceOf(known: TurnPrint, prints: readonly [TurnPrint, TurnPrint]): string {
-  const [print] = prints
+/** How far one gets with telling what differs. */
+function likeness(known: TurnPrint, print: TurnPrint): number {
+  if (known.system !== print.system) return 0
+  return known.tools === print.tools ? 2 + countSame(print.messages, known.messages) : 1
+}
+
+function differenceOf(known: TurnPrint, print: TurnPrint): string {
   if (known.system !== print.system) return 'the system prompt differs'
   if (known.tools !== print.tools) return 'the tools differ'
-  const at = Math.max(...prints.map(({ messages }) => countSame(messages, known.messages)))
+  const at = countSame(print.messages, known.messages)
   if (at < Math.min(print.messages.length, known.messages.length)) {
     return `message ${at + 1} differs`
   }
