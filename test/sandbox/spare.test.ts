@@ -82,6 +82,16 @@ const LINES = [
   'sleep 0.01 & wait; echo waited',
   'false | true; echo $?',
   'echo one; echo two >&2; exec >&2; echo three',
+  'trap "sleep 0.1; echo trapped; exit 5" EXIT; echo one',
+  'trap "" TERM; echo one',
+  'set -x; echo one',
+  'IFS=01; (exit 10)',
+  'echo() { printf x; }; echo one',
+  'exec < /dev/null 2>&1; cat; echo one',
+  'exec 0<&- 1>&-; echo none',
+  'set -- a b; exit_code=3; (exit 3)',
+  'sleep 30 & echo one',
+  '(trap "" TERM HUP; sleep 30) & echo one; false',
 ]
 
 /** Commands as the plain way and a spare have to run them. */
@@ -189,6 +199,24 @@ describe('a spare', () => {
       expect(quick.durationMs).toBeLessThan(390)
     }))
 
+  test('says what its line came to, whatever its launcher does', () =>
+    withSpare(async ({ sh, workspace }, spare) => {
+      await sleep(300)
+      const first = parentOf(spare)
+      for (const pid of [first, parentOf(first)]) process.kill(pid, 'SIGSTOP')
+      const ended = await sh('echo one; echo two >&2; (exit 3)', { timeoutMs: 5_000 })
+      expect(seen(ended)).toEqual({ how: 'exited', exitCode: 3, stdout: 'one\n', stderr: 'two\n' })
+      await expect.poll(() => existsSync(`/proc/${spare}`), { timeout: 5_000 }).toBe(false)
+      expect(await waitForSpare(workspace)).not.toBe(spare)
+    }))
+
+  test('is not done while somebody is left whom its line has started', () =>
+    withSpare(async ({ sh }) => {
+      const mark = sleepMark()
+      const { exitCode } = await sh(`(setsid sleep ${mark} &) ; sleep ${mark} & echo one`)
+      expect([exitCode, isRunning(mark)]).toEqual([0, false])
+    }))
+
   test('is left alone by a command that is stopped before it begins', () =>
     withSpare(async ({ sh, workspace }, spare) => {
       expect((await sh('touch begun', { signal: AbortSignal.abort() })).how).toBe('not_started')
@@ -289,6 +317,10 @@ describe('a spare that died', () => {
     20_000 + 500 * RACES,
   )
 })
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1])
+}
 
 function linesOf(path: string): string[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n') : []

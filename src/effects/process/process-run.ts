@@ -13,6 +13,8 @@ const QUIET_WAIT_MS = 50
 const QUIET_WAITS_MAX = 10
 const DRAIN_MS_MAX = 30_000
 const STANDARD_FILES = 3
+/** To let go of a process takes longer than to hand on what it said, and no model answers sooner. */
+const LET_GO_AFTER_MS = 10
 const PRINTED_BYTES_MAX = 1024 ** 3
 /** The longest that a timer of Node waits; with more it does not wait at all. */
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -27,6 +29,10 @@ export interface Launcher {
   end(): Promise<boolean>
   /** Settles when it has said how its command ended; absent where its own end is to be awaited. */
   readonly said?: Promise<void>
+  /** Whether it is plain to see that a command of which it has said so has left nobody. */
+  hasLeftNobody?(): boolean
+  /** Called when nothing of it is of interest any more. */
+  letGo?(): void
   /** For one that is started ahead of its command. */
   readonly later?: Later
 }
@@ -35,8 +41,8 @@ export interface Launcher {
 export interface Later {
   /** Its clock starts now. The script is written to the file after that of the status. */
   readonly given: Promise<{ readonly command: Command; readonly script: string }>
-  /** Called when the launcher says something on that file, and when it can say no more. */
-  onAnswer(isOver: boolean): void
+  /** Called with what is said on that file, and with nothing when no more can be said. */
+  onAnswer(chunk?: Buffer): void
 }
 
 /** A run that is about to start. */
@@ -108,12 +114,23 @@ async function accompany(run: Run, started: Started, startedMs: number): Promise
     const end = drain([child.stdio[statusFile(by)]])
     await Promise.race([end, by.said ?? end])
   }
+  if (typeof by === 'object' && verdict.isSaid && by.hasLeftNobody?.()) {
+    // Who has printed is gone: what it printed is read in the round of the event loop that told us.
+    await new Promise((resolve) => setImmediate(resolve))
+    setTimeout(() => letGo(child, by), LET_GO_AFTER_MS).unref()
+    return gathered.end(verdict)
+  }
   const output = [child.stdout, child.stderr]
   const isOver = await endRest(run, verdict, { mark, leader: { pid, startedTick } })
   await (isOver ? readRest(output) : drain(output))
   await drain(answerFiles(child, by))
-  for (const stream of child.stdio) stream?.destroy()
+  letGo(child, by)
   return gathered.end(verdict)
+}
+
+function letGo({ stdio }: ChildProcess, by: Run['by']): void {
+  if (typeof by === 'object') by.letGo?.()
+  for (const stream of stdio) stream?.destroy()
 }
 
 interface Verdict {
@@ -200,8 +217,8 @@ function converse(child: ChildProcess, launcher: Launcher): void {
   const { later } = launcher
   if (later === undefined) return
   const script = streams[statusFile(launcher) + 1] as Socket
-  for (const end of ['end', 'error']) script.on(end, () => later.onAnswer(true))
-  script.on('data', () => later.onAnswer(false))
+  for (const end of ['end', 'error']) script.on(end, () => later.onAnswer())
+  script.on('data', (chunk: Buffer) => later.onAnswer(chunk))
   void later.given.then((given) => script.end(given.script))
 }
 

@@ -12,6 +12,7 @@ import { watchProcesses } from './process-watch.ts'
 import type { Sandbox, SandboxCommand, SandboxLimits } from './sandbox.ts'
 import { type LaunchAhead, type Placed, SpareCommand, waitingShell } from './spare-command.ts'
 import { makeSystemCallFilter } from './system-call-filter.ts'
+import { WaitingShell } from './waiting-shell.ts'
 import type { WayOut } from './way-out.ts'
 
 /** The programs that start a command are looked for here, whatever PATH the orchestrator has. */
@@ -97,10 +98,7 @@ export class BubblewrapSandbox implements Sandbox {
     const launcher = {
       inputs,
       onStatus: (chunk: Buffer) => status.add(chunk),
-      // One that was started ahead is in a hurry: what stands still may be gone a moment later.
-      ...(later
-        ? { later, said: status.said, end: () => status.stop() }
-        : { end: () => status.end() }),
+      ...(later ? launchedAhead(later, status) : { end: () => status.end() }),
     }
     const ended = await this.#parts.processes.run(
       { ...command, argv, cwd: '/', env: LAUNCH_ENVIRONMENT },
@@ -168,6 +166,27 @@ export class BubblewrapSandbox implements Sandbox {
       ...['--remount-ro', '/proc'],
       ...['--chdir', command.cwd],
     ]
+  }
+}
+
+/** What a launcher that waits for its command has besides. */
+function launchedAhead(later: Later, status: BubblewrapStatus) {
+  const shell = new WaitingShell((exitCode) => status.know(exitCode))
+  status.onNamespace = (first) => shell.expectIn(first)
+  const onAnswer = (chunk?: Buffer) => {
+    later.onAnswer(chunk)
+    shell.addAnswer(chunk)
+  }
+  return {
+    later: { ...later, onAnswer },
+    said: status.said,
+    hasLeftNobody: () => shell.isAlone(),
+    // One that was started ahead is in a hurry: what stands still may be gone a moment later.
+    end: () => status.stop(),
+    letGo() {
+      shell.close()
+      void status.stop()
+    },
   }
 }
 

@@ -17,12 +17,20 @@ export class BubblewrapStatus {
   })
   /** Called when the first process inside has a number, before the command begins. */
   onFirst: (pid: number) => void = () => {}
+  /** The same, for who waits for the command itself. */
+  onNamespace: (first: number) => void = () => {}
 
   add(chunk: Buffer): void {
     this.#text += chunk.toString('latin1')
     const lines = this.#text.split('\n')
     this.#text = lines.pop() ?? ''
     for (const line of lines) this.#read(parse(line))
+  }
+
+  /** How the command ended. The first word counts: after it we may have ended the rest ourselves. */
+  know(exitCode: number): void {
+    this.#exitCode ??= exitCode
+    this.#say()
   }
 
   /** Undefined when the command did not begin, or was not left to end. */
@@ -67,13 +75,11 @@ export class BubblewrapStatus {
 
   #read(line: Record<string, unknown>): void {
     const { 'child-pid': pid, 'exit-code': exitCode } = line
-    if (typeof exitCode === 'number') {
-      this.#exitCode = exitCode
-      this.#say()
-    }
+    if (typeof exitCode === 'number') this.know(exitCode)
     if (typeof pid !== 'number') return
     this.#first = { pid, startedTick: readStartedTick(pid) }
     this.onFirst(pid)
+    this.onNamespace(pid)
   }
 }
 

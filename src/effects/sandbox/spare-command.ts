@@ -82,8 +82,8 @@ class Spare {
     const given = new Promise<Awaited<Later['given']>>((resolve) => {
       this.#give = resolve
     })
-    const onAnswer = (isOver: boolean) => {
-      this.#hasBegun ??= !isOver
+    const onAnswer = (chunk?: Buffer) => {
+      this.#hasBegun ??= chunk !== undefined
     }
     this.ended = launch({ given, onAnswer }, this.#abandon.signal)
   }
@@ -121,13 +121,12 @@ function scriptOf(command: Placed): string | undefined {
     ...before,
     'unset OLDPWD',
     'echo >&0',
-    'exec 0<&3 3<&-',
     ...after,
   ].join('; ')
   return script.includes('\0') || script.length > SCRIPT_CHARS_MAX ? undefined : `{ ${script}; }\n`
 }
 
-/** What comes before a shell has answered, and what after it. */
+/** What comes before a shell has answered, and what after it, while its input is still the script. */
 interface Doing {
   readonly before: readonly string[]
   readonly after: readonly string[]
@@ -143,9 +142,20 @@ function lineOf(argv: Placed['argv']): string | undefined {
 /**
  * The waiting shell is one already, and to become another takes it longer than many a line. A line
  * that fails is told from a plain start by nothing but the word `eval` in some shells' messages.
+ * Then it answers once more: with the traps that the line has set, which are still to be carried
+ * out, and with what the line came to. Where the line ends the shell, its launcher says that.
  */
 function doingItself(line: string): Doing {
-  return { before: [], after: [`eval ${quote(line)}`, 'exit'] }
+  return {
+    before: [],
+    after: [
+      // While the line runs, shells keep the script where nothing that they start finds it.
+      `{ eval ${quote(line)}; } 0<&3 3<&-`,
+      // Not seen where the line has asked to see every command.
+      '{ set -- "$?"; trap; echo "$1"; } >&0 2>/dev/null',
+      '{ exit "$1"; } 2>/dev/null',
+    ],
+  }
 }
 
 /** Undefined for a program that is not looked for in PATH. */
@@ -159,7 +169,7 @@ function becoming(argv: Placed['argv']): Doing | undefined {
       `IFS=:; for folder in $PATH; do [ -f ${file} ] && [ -x ${file} ] && break; done || exit`,
     ],
     // What shells add of themselves.
-    after: ['unset SHLVL', `exec ${argv.map(quote).join(' ')}`],
+    after: ['exec 0<&3 3<&-', 'unset SHLVL', `exec ${argv.map(quote).join(' ')}`],
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
 import {
   SETBACKS_MAX,
   type ThinkInput,
@@ -94,7 +95,8 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
       if (size !== undefined && size.most > request.tokensReserved.input && !named.isAgent) {
         return unanswered(request, 'unasked', size.about)
       }
-      const begun = begin(parts, prepared, request, context)
+      // To keep it takes about as long as to ask, and comes after that.
+      const begun = nextRound().then(() => begin(parts, prepared, request, context))
       // Awaited after the turn; a rejection before that is nobody's yet.
       begun.catch(() => {})
       const count = (asked.get(id) ?? 0) + 1
