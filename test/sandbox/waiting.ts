@@ -23,3 +23,7 @@ export async function waitForSpare(workspace: string): Promise<number> {
   await expect.poll(() => findSpare(workspace), { timeout: 10_000 }).toBeDefined()
   return findSpare(workspace) ?? 0
 }
+
+export function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1])
+}

@@ -49,6 +49,12 @@ test('a diff says so where the file says the mark elsewhere no more', async () =
   expect(diff.startsWith('[db.env: ')).toBe(true)
 })
 
+test('a diff says so where another line looks like the one that is lost', async () => {
+  const before = { 'c.yml': `example:\n  ${redact(PASSWORD)}db:\n  ${PASSWORD}` }
+  const diff = await diffOf({ 'c.yml': `db:\n  ${redact(PASSWORD)}` }, before)
+  expect(diff.startsWith('[c.yml: ')).toBe(true)
+})
+
 test('a diff says so where a value is known that looks like none', async () => {
   const before = { 'a.txt': '# [redacted]\nthe house on the hill\n' }
   const after = { 'a.txt': '# none\nthe [redacted]\n' }

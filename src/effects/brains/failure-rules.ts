@@ -13,7 +13,7 @@ const CONTEXT =
 // Not the bare word "billing": a per-minute limit of OpenAI links to the billing page. And Claude
 // Code says of a per-minute limit that it is "not your usage limit".
 const QUOTA =
-  /credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|billing_(?:hard_limit|not_active)|BILLING_DISABLED|billing to be enabled|enable billing|without a billing account|account is not active|(?<!not your )usage[_ ]limits?(?:\b|_reached)|spend(?:ing)? limit|out of credits|purchase (?:more )?credits|prepayment credits|payment required|PerDay/i
+  /credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|billing_(?:hard_limit|not_active)|BILLING_DISABLED|billing to be enabled|enable billing|without a billing account|account is not active|(?<!not your )usage[_ ]limits?(?:\b|_reached)|spend(?:ing)? limit|out of credits|exhausted your (?:daily )?(?:quota|capacity)|purchase (?:more )?credits|prepayment credits|payment required|PerDay/i
 
 const REFUSED =
   /usage (?:polic|guideline)|content[_ ](?:filter|policy)|content management policy|flagged as potentially|input was flagged|invalid_prompt/i

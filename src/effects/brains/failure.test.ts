@@ -217,6 +217,8 @@ describe('how long to leave a provider alone', () => {
   test('words, and the details of Google', () => {
     expect(waitOf({}, 'Rate limit reached. Please try again in 6m0.5s.')).toBe(360_500)
     expect(waitOf({}, 'Please try again in 20ms. Visit the page.')).toBe(20)
+    expect(waitOf({}, 'Try again in 2 days 3 hours 5 minutes.')).toBe(183_900_000)
+    expect(waitOf({}, 'Your quota will reset after 14h38m2s.')).toBe(52_682_000)
     const retryInfo = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' }
     expect(waitOf({}, 'Quota', { details: [{}, retryInfo] })).toBe(34_070)
     expect(waitOf({}, 'Quota', { details: [{ retryDelay: 'soon' }] })).toBeUndefined()
@@ -254,11 +256,11 @@ describe('what a provider says without the form that its library knows', () => {
     ['No such tool.', '400: No such tool.'],
     [
       { detail: [{ loc: ['body', 'tools', 0], msg: 'Not an object', input: 'rate limit' }] },
-      '400: body tools Not an object',
+      '400: body.tools: Not an object',
     ],
     [
       { message: { detail: [{ type: 'enum', loc: ['body', 'tool_choice'], msg: 'Unknown' }] } },
-      '400: enum body tool_choice Unknown',
+      '400: body.tool_choice: enum Unknown',
     ],
     [{ result: 'rate limit' }, '400: Bad Request'],
   ])('%j', (body, message) => {
@@ -273,6 +275,28 @@ describe('what a provider says without the form that its library knows', () => {
     const fields = { statusCode: 400, responseBody: `${body}\n` }
     const error = Object.assign(new Error('Bad Request'), fields)
     expect(explainFailure(error, CONTEXT)).toEqual({ kind, message: `400: ${body}` })
+  })
+
+  test('is told apart from the name of what was sent', () => {
+    const detail = [{ loc: ['body', 'options', 'context_length'], msg: 'field required' }]
+    const message = '400: body.options.context_length: field required'
+    expect(failureFor({ detail })).toEqual({ kind: 'rejected', message })
+  })
+
+  test.each([
+    '{"detail":[{"msg":"No","input":"insufficient credits',
+    'data: {"request":"insufficient credits"}\n\n',
+    `Traceback (most recent call last):${' '.repeat(500)}context_length`,
+  ])('is not looked for where it may be anything: %s', (responseBody) => {
+    const error = Object.assign(new Error('Bad Request'), { statusCode: 400, responseBody })
+    expect(explainFailure(error, CONTEXT).kind).toBe('rejected')
+  })
+
+  test('may be of any depth', () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const responseBody = `{"error":{"message":"No.","details":${deep}}}`
+    const error = Object.assign(new Error('Bad Request'), { statusCode: 400, responseBody })
+    expect(explainFailure(error, CONTEXT)).toEqual({ kind: 'rejected', message: '400: No.' })
   })
 
   test('not too deep inside', () => {

@@ -95,16 +95,18 @@ function evidenceOf(error: unknown, secrets: FailureContext['secrets']): Evidenc
   const said = saidBy(body === '' ? (fields.data ?? fields) : parseJson(body))
   const plain = messageOf(error)
   // Where the library does not know the form of an error, it says no more than the status.
-  const spoken = isWords(said.message) ? said.message : errorWordsIn(body) || plain
+  const other = isWords(said.message) ? undefined : errorWordsIn(body)
+  const spoken = isWords(said.message) ? said.message : other?.words || plain
   // What a router was told by the provider behind it, of which it says only that there was an error.
   const { raw } = asRecord(said.metadata)
   const whole = isWords(raw) ? `${spoken}: ${raw}` : spoken
   const told = !(error instanceof Error)
   const text = body === '' && told ? jsonOf(error) : body
-  const message = whole === '' ? openingOf(text, secrets) : whole
+  const named = other?.place ? `${other.place}: ${whole}` : whole
+  const message = named === '' ? openingOf(text, secrets) : named
   const status = statusOf(fields.statusCode) ?? statusOf(said.code) ?? statusOf(fields.code)
-  const named = [said.message, said.type, said.code, said.status, fields.type, fields.code]
-  const words = [message, plain, ...named, JSON.stringify(said.details)]
+  const causes = [said.message, said.type, said.code, said.status, fields.type, fields.code]
+  const words = [whole || message, plain, ...causes, jsonOf(said.details)]
     .filter((word) => typeof word === 'string')
     .join('\n')
   return { status, message, words, headers: headersOf(fields), details: said.details, told }

@@ -25,6 +25,24 @@ test.each([
   expect(endOf(`You've hit your limit · ${words} · progress saved`)).toBe(end)
 })
 
+/** As people write it here, who have no zone to name. */
+function saidHere(timeMs: number): string {
+  const shown = new Date(timeMs).toLocaleString('en-US', { hour: 'numeric', minute: '2-digit' })
+  return shown.replace(/\s/, ' ')
+}
+
+test('a time by the clock of this machine', () => {
+  const hour = Math.floor(NOW_MS / 3_600_000) * 3_600_000
+  const [soonMs, thenMs] = [hour + 3 * 3_600_000, hour + 50 * 3_600_000]
+  const words = `You’ve hit your usage limit. Upgrade to Pro or try again at`
+  expect(endOf(`${words} ${saidHere(soonMs)}.`)).toBe(new Date(soonMs + 60_000).toISOString())
+  const date = new Date(thenMs)
+  const month = date.toLocaleString('en-US', { month: 'short' })
+  const day = `${month} ${date.getDate()}th, ${date.getFullYear()}`
+  const end = new Date(thenMs + 60_000).toISOString()
+  expect(endOf(`${words} ${day} ${saidHere(thenMs)}.`)).toBe(end)
+})
+
 test('a clock that is put back meanwhile', () => {
   const nowMs = Date.parse('2026-10-31T16:00:00Z')
   expect(endOf('resets Nov 1, 3pm (America/New_York)', nowMs)).toBe('2026-11-01T20:01:00.000Z')

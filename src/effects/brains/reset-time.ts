@@ -8,14 +8,19 @@ const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 const RESET =
   /\bresets (?:(?<month>[A-Z][a-z]{2}) (?<day>\d{1,2})(?:, (?<year>\d{4}))?(?:,| at) )?(?<hour>1[0-2]|[1-9])(?::(?<minute>[0-5]\d))?(?<half>[ap]m) \((?<zone>[\w/+-]+)\)/
 
+/** As Codex names it, by the clock of this machine. */
+const TRY_AGAIN =
+  /\btry again at (?:(?<month>[A-Z][a-z]{2}) (?<day>\d{1,2})(?:st|nd|rd|th), (?<year>\d{4}) )?(?<hour>1[0-2]|[1-9]):(?<minute>[0-5]\d) (?<half>[AP]M)\b/
+
 /**
- * How long it is until a limit "resets 5:48pm (UTC)" or "resets Nov 19, 3pm (Europe/Rome)", and the
- * minute that is named is over; undefined where nothing of the kind is said, or it has been.
+ * How long it is until a limit "resets 5:48pm (UTC)" or "resets Nov 19, 3pm (Europe/Rome)", or one
+ * may "try again at 6:23 PM", and the minute that is named is over; undefined where nothing of the
+ * kind is said, or it has been.
  */
 export function readResetMs(message: string, nowMs: number): number | undefined {
-  const said = RESET.exec(message)?.groups
+  const said = RESET.exec(message)?.groups ?? TRY_AGAIN.exec(message)?.groups
   if (said === undefined) return undefined
-  const zone = said.zone ?? ''
+  const zone = said.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone
   const nowWallMs = wallMsOf(nowMs, zone)
   if (nowWallMs === undefined) return undefined
   const wallMs = readWallMs(said, nowWallMs)
@@ -31,7 +36,7 @@ function readWallMs(
   { month, day, year, hour, minute, half }: Readonly<Record<string, string | undefined>>,
   nowWallMs: number,
 ): number | undefined {
-  const hours = (Number(hour) % 12) + (half === 'pm' ? 12 : 0)
+  const hours = (Number(hour) % 12) + (half?.toLowerCase() === 'pm' ? 12 : 0)
   const timeMs = hours * HOUR_MS + Number(minute ?? 0) * MINUTE_MS
   if (month === undefined) {
     const todayMs = nowWallMs - (nowWallMs % DAY_MS) + timeMs

@@ -9,12 +9,22 @@ export interface RetryAdvice {
   readonly details: unknown
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+/** "try again in 6m0s", "Try again in 2 days 3 hours", "will reset after 14h38m2s". */
+const WAIT =
+  /(?:try again in|resets? (?:in|after)) ((?:\d+(?:\.\d+)? ?(?:ms|s|m|h|d|seconds?|minutes?|hours?|days?)\b,? ?)+|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)/i
 
 /**
  * How long a provider asked to be left alone, however long; undefined when it did not say. Looks at
  * `retry-after-ms`, at `retry-after` in seconds or as a date, at Google's RetryInfo, and at last at
- * a message that says "try again in 6m0s" or "resets 5:48pm (UTC)".
+ * a message that says "try again in 6m0s", "resets 5:48pm (UTC)" or the like.
  */
 export function readRetryAfterMs(advice: RetryAdvice, nowMs: number): number | undefined {
   const { headers, message, details } = advice
@@ -22,7 +32,7 @@ export function readRetryAfterMs(advice: RetryAdvice, nowMs: number): number | u
     readNumber(headers['retry-after-ms']) ??
     readHeader(headers['retry-after'], nowMs) ??
     readRetryInfo(details) ??
-    readDuration(/try again in ((?:\d+(?:\.\d+)?(?:ms|s|m|h))+)/i.exec(message)?.[1]) ??
+    readDuration(WAIT.exec(message)?.[1]) ??
     readResetMs(message, nowMs)
   )
 }
@@ -53,8 +63,8 @@ function readRetryInfo(details: unknown): number | undefined {
 function readDuration(text: string | undefined): number | undefined {
   if (text === undefined || !/^\d/.test(text)) return undefined
   let totalMs = 0
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
-    totalMs += Number(amount) * (UNIT_MS[unit ?? ''] ?? 0)
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?) ?(ms|[smhd])/gi)) {
+    totalMs += Number(amount) * (UNIT_MS[unit?.toLowerCase() ?? ''] ?? 0)
   }
   return positive(totalMs)
 }

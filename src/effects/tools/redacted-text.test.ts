@@ -70,6 +70,17 @@ describe('write_file', () => {
     expect(await call('write_file', { path: 'a.env', text: kept })).toMatchObject(DONE)
   })
 
+  test.each([
+    'db:\n  PASSWORD=[redacted]\n',
+    'example:\n  PASSWORD=none\ndb:\n  PASSWORD=[redacted]\n',
+  ])('nor where the file has a line that looks the same: %j', async (text) => {
+    const before = 'example:\n  PASSWORD=[redacted]\ndb:\n  PASSWORD=devpass1\n'
+    put('a.yml', before)
+    expect(await call('write_file', { path: 'a.yml', text })).toMatchObject(REFUSED)
+    const rest = { path: 'a.yml', text: before.replace('example', 'sample') }
+    expect(await call('write_file', rest)).toMatchObject(DONE)
+  })
+
   test('takes what is no text for a file without it', async () => {
     put('data.bin', Buffer.from('\0[redacted]'))
     expect(await call('write_file', { path: 'data.bin', text: OWN })).toMatchObject(REFUSED)

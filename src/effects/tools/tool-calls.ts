@@ -95,15 +95,17 @@ async function callTool(tool: Tool, input: unknown, context: ToolContext): Promi
   }
   // What a brain could not read it hands on as it came.
   if (typeof input === 'string') return refused(`${tool.name} was not run: ${UNREADABLE}`)
-  const parsed = tool.schema.safeParse(input)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.slice(0, PROBLEMS_MAX)
-    const lines = problems.map(({ path, message }) =>
-      `- ${path.join('.') || 'input'}: ${message}`.slice(0, PROBLEM_CHARS_MAX),
-    )
-    return refused(`${tool.name} was not run, because its input is not right:\n${lines.join('\n')}`)
-  }
   try {
+    const parsed = tool.schema.safeParse(input)
+    if (!parsed.success) {
+      const problems = parsed.error.issues.slice(0, PROBLEMS_MAX)
+      const lines = problems.map(({ path, message }) =>
+        `- ${path.join('.') || 'input'}: ${message}`.slice(0, PROBLEM_CHARS_MAX),
+      )
+      return refused(
+        `${tool.name} was not run, because its input is not right:\n${lines.join('\n')}`,
+      )
+    }
     return await tool.run(parsed.data, context)
   } catch (error) {
     return refused(`${tool.name} failed: ${String(error).slice(0, 500)}`)

@@ -41,6 +41,8 @@ test.each([
   ['quota', 'Your usage allocation has been disabled by your admin'],
   ['quota', 'This service is disabled for your org\nrate_limit'],
   ['quota', "Your group's usage limit is set to $0"],
+  ['quota', 'You have exhausted your daily quota on this model.'],
+  ['quota', 'You have exhausted your capacity on this model. Your quota will reset after 3s.'],
   ['rate_limited', "You've hit your rate limit, status 429"],
   ['context_overflow', 'prompt is too long: 210000 tokens > 200000 maximum'],
   ['context_overflow', 'Prompt is too long · turn on usage credits for 1M context'],

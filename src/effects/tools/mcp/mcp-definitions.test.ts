@@ -134,8 +134,17 @@ describe('a schema', () => {
     const slow = `${'a'.repeat(60)}!`
     expect(valued.safeParse({ x: fitting }).success).toBe(true)
     for (const { error } of [valued.safeParse({ x: slow }), named.safeParse({ [slow]: 1 })]) {
-      expect(error?.issues).toMatchObject([{ message: expect.stringContaining('than 200 ms') }])
+      expect(error?.issues).toMatchObject([{ message: expect.stringContaining('within 200 ms') }])
     }
+  })
+
+  test('whose pattern takes all the room there is refuses the call', () => {
+    const pattern = '^(([a-z])|([0-9]))*$'
+    const schema = understood({ type: 'object', properties: { x: { type: 'string', pattern } } })
+    for (let i = 0; i < 5; i += 1) {
+      expect(schema.safeParse({ x: 'ab'.repeat(1_500_000) }).success).toBe(false)
+    }
+    expect(schema.safeParse({ x: 'ab' }).success).toBe(true)
   })
 
   test('that allows more lets more through, unchanged', () => {

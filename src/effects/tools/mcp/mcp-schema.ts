@@ -48,7 +48,7 @@ function unchanged(schema: z.ZodType, shown: object, hasPattern: boolean): z.Zod
     const parse = () => schema.safeParse(input)
     const checked = hasPattern ? doWithin(CHECK_MS_MAX, parse) : { result: parse() }
     if (checked === undefined) {
-      const message = `its check takes longer than ${CHECK_MS_MAX} ms: make it shorter or simpler`
+      const message = `it could not be checked within ${CHECK_MS_MAX} ms: make it shorter, or try again`
       payload.issues.push({ code: 'custom', message, input })
     }
     const issues = checked?.result.error?.issues ?? []
