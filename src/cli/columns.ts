@@ -1,3 +1,5 @@
+import { wrap } from './wrap.ts'
+
 const GAP = '  '
 
 type Paint = (text: string) => string
@@ -48,19 +50,4 @@ function fitWidths(rows: readonly string[][], width: number): number[] {
     widths[slack.indexOf(widest)] = widest - 1
   }
   return widths
-}
-
-/** Breaks text at spaces into lines of at most `width`, and no line within a word. */
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = word
-    } else {
-      line = line === '' ? word : `${line} ${word}`
-    }
-  }
-  return [...lines, line]
 }

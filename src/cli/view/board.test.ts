@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { NO_AMOUNTS } from '../../ledger/amounts.ts'
 import { drawBoard } from './board.ts'
@@ -94,4 +95,105 @@ test('why a run failed, and why an agent is suspended, is on the board', () => {
   const board = drawBoard(view, SETTINGS).join('\n')
   expect(board).toContain('! No story was made of the spec: it contradicts itself.')
   expect(board).toMatch(/pm +SUSPEND +529 overloaded/)
+})
+
+const HINT = 'a answers what is asked, q leaves the demo'
+const QUESTION = {
+  id: 'demo/architect-1:12.0',
+  cause: null,
+  question: 'To how many decimal places is the average of words in a sentence to be rounded?',
+  choices: ['one decimal place', 'two decimal places', 'no rounding', 'abandon'],
+}
+const storyOf = (id: number) => ({
+  id: `story-${id}`,
+  title: `The story of number ${id}`,
+  state: 'READY',
+  coder: null,
+  attempts: 0,
+  dependsOn: [],
+  failedDependencies: [],
+})
+const agentOf = (id: number) => ({ id: `coder-${id}`, state: 'CODING', turn: 3, generation: 1 })
+const NEWS = [1, 2, 3, 4, 5, 6, 7].map((second) => `12:00:0${second}  coder-1  CODING → TESTING`)
+/** A board with everything on it. */
+const BUSY = {
+  ...VIEW,
+  spent: { ...NO_AMOUNTS, microdollars: 170_000, inputTokens: 113_300 },
+  stories: [1, 2, 3, 4, 5, 6, 7].map(storyOf),
+  agents: [...[1, 2, 3, 4, 5].map(agentOf), { id: 'pm', state: 'DONE' }],
+  questions: [QUESTION],
+} as unknown as RunView
+
+const draw = (view: RunView, size: { columns: number; rows: number }) => {
+  const lines = drawBoard(view, { ...SETTINGS, ...size, nowMs: 755_000, news: NEWS, hint: HINT })
+  expect(lines.length).toBeLessThan(size.rows)
+  for (const line of lines) expect(line.length).toBeLessThan(size.columns)
+  // Words that are on two lines are words still.
+  return { lines, words: lines.join('\n').replaceAll(/\s+/g, ' ') }
+}
+
+test.each([
+  [100, 45],
+  [80, 24],
+  [80, 15],
+  [60, 24],
+  [50, 24],
+  [50, 15],
+])('at %d x %d what is asked stays, and how to answer and to leave', (columns, rows) => {
+  const { lines, words } = draw(BUSY, { columns, rows })
+  expect(words).toContain(`? ${QUESTION.question}`)
+  expect(words).toContain(QUESTION.choices.join(' | '))
+  expect(words).toContain('slipway answer "one decimal place"')
+  expect(lines.at(-1)).toBe(HINT)
+  expect(words).toContain('waiting')
+  expect(words).toContain('$0.17 (113.3k tokens)')
+  expect(words).toContain('12 min 35 s')
+  expect(lines[0]).toMatch(/^tally-/)
+})
+
+test('where room is short, log lines go first and then agents, and what went is counted', () => {
+  const of = (rows: number) => draw(BUSY, { columns: 80, rows })
+  const logged = (rows: number) => of(rows).lines.filter((line) => line.includes('→')).length
+  expect([logged(45), logged(26), logged(24)]).toEqual([6, 2, 0])
+  expect(of(24).words).toMatch(/story-7 .* coder-5 CODING turn 3 1 idle/)
+  expect(of(20).words).toMatch(/story-7 .* coder-1 CODING turn 3 and 4 more at work, 1 idle/)
+  expect(of(16).words).toMatch(/story-3 .* and 4 more 5 at work, 1 idle/)
+})
+
+test('styles neither count as width nor are cut', () => {
+  const red = (text: string) => `\x1b[31m${text}\x1b[39m`
+  const style = { bold: red, dim: red, good: red, warn: red } as never
+  const plainLines = drawBoard(BUSY, { ...SETTINGS, columns: 50, rows: 24, news: NEWS })
+  const lines = drawBoard(BUSY, { ...SETTINGS, columns: 50, rows: 24, news: NEWS, style })
+  expect(lines.map(stripVTControlCharacters)).toEqual(plainLines)
+  for (const line of lines)
+    expect(line.split('\x1b[31m').length).toBe(line.split('\x1b[39m').length)
+})
+
+test('what is cut is marked', () => {
+  const reason = 'it never ends '.repeat(50)
+  const long = { ...BUSY, questions: [{ ...QUESTION, question: reason }] } as unknown as RunView
+  const { lines } = draw(long, { columns: 50, rows: 24 })
+  expect(lines).toContain('  it never ends it never ends it never ends it …')
+  const coder = { coder: 'coder-1', activity: 'CODE_REVIEW' }
+  const stories = [{ ...storyOf(1), ...coder, title: 'A title of some length' }]
+  const { lines: narrow } = draw({ ...BUSY, stories } as unknown as RunView, {
+    columns: 50,
+    rows: 24,
+  })
+  expect(narrow).toContain('○ story-1  A title of some length  coder-1 CODE_…')
+})
+
+test('of many questions those that fit are shown whole, and the others counted', () => {
+  const questions = [1, 2, 3, 4, 5, 6].map((id) => ({ ...QUESTION, id: `q-${id}` }))
+  const { words } = draw({ ...BUSY, questions } as unknown as RunView, { columns: 80, rows: 24 })
+  expect(words).toContain('slipway answer q-1 "one decimal place"')
+  expect(words).toContain(
+    'slipway answer q-3 "one decimal place" and 3 more questions: slipway answer',
+  )
+})
+
+test.each(['done', 'failed', 'stopped'] as const)('a board that is %s names no keys', (status) => {
+  const view = { ...BUSY, status, questions: [], failure: null } as RunView
+  expect(draw(view, { columns: 80, rows: 24 }).words).not.toContain('a answers')
 })

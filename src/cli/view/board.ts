@@ -1,8 +1,15 @@
 import { printable } from '../printable.ts'
 import type { Style } from '../style.ts'
+import { wrap, wrapShort } from '../wrap.ts'
 import { printDuration, printMoney } from './figures.ts'
 import { budgetHint, failureReason } from './run-end.ts'
-import { isStoryOver, type RunView, type StoryView, storiesLeft } from './run-view.ts'
+import {
+  isStoryOver,
+  type QuestionView,
+  type RunView,
+  type StoryView,
+  storiesLeft,
+} from './run-view.ts'
 
 /** What the board is drawn with. */
 export interface BoardSettings {
@@ -35,50 +42,93 @@ const STYLING = new RegExp(`(${'\x1b'}\\[[0-9;]*m)`)
 
 const BAR_CELLS = 24
 const BAR_CELLS_MIN = 8
+/** A name of fewer characters says nothing: before that, the figures get lines of their own. */
+const NAME_CHARS_MIN = 8
 const BETWEEN = '  '
 const NEWS_SHOWN = 6
+/** Stories that are not hidden so that agents can be shown. */
+const STORIES_FIRST = 8
+const STORIES_MIN = 3
+/** What is said in words takes no more lines than this. */
+const WORDS_LINES_MAX = 4
+/** The states in which a board has no use for keys: it is about to end. */
+const OVER: readonly RunView['status'][] = ['done', 'failed', 'stopped']
 
-/** The run as lines that fit the terminal: stories, agents, spend, what is left, what is asked. */
+/**
+ * The run as lines that fit the terminal: stories, agents, spend, what is left, what is asked.
+ * Where room is short, log lines go first, then agents, then stories, and what is asked stays.
+ */
 export function drawBoard(view: RunView, settings: BoardSettings): string[] {
   const { style, columns, rows, news, hint } = settings
-  const head = headLine(view, settings)
-  const questions = questionLines(view, settings)
-  const agents = agentLines(view, style)
-  const fixed = 4 + agents.length + questions.length + Math.min(news.length, NEWS_SHOWN) + 3
-  const stories = storyLines(view.stories, style, Math.max(3, rows - fixed))
-  const lines = [
-    head,
-    '',
-    ...stories,
-    '',
-    ...agents,
-    ...(questions.length > 0 ? ['', ...questions] : []),
-    '',
-    ...news.slice(-NEWS_SHOWN).map((line) => style.dim(line)),
-    style.dim(hint),
+  const room = Math.max(1, rows - 1)
+  const head = headLines(view, settings)
+  const keys = OVER.includes(view.status) || hint === '' ? [] : wrap(hint, columns - 1)
+  // Four empty lines are between five parts.
+  const open = room - head.length - keys.length - 4
+  const questions = questionLines(view, settings, open - STORIES_MIN - 1)
+  const left = open - questions.length
+  const agents = agentLines(view, style, left - Math.min(view.stories.length, STORIES_FIRST))
+  const storiesMax = Math.max(STORIES_MIN, left - agents.length)
+  const stories = storyLines(view.stories, style, storiesMax)
+  const newsMax = Math.max(0, Math.min(NEWS_SHOWN, left - agents.length - stories.length))
+  const end = [...news.slice(news.length - Math.min(news.length, newsMax)), ...keys]
+  const parts = [stories, agents, questions, end.map((line) => style.dim(line))]
+  return fit(head, parts, room).map((line) => cut(line, columns - 1))
+}
+
+/** The lines with an empty one before each part; where that is too much, the last ones stay. */
+function fit(head: readonly string[], parts: readonly string[][], room: number): string[] {
+  const shown = parts.filter((lines) => lines.length > 0)
+  const spaced = shown.flatMap((lines) => ['', ...lines])
+  if (head.length + spaced.length <= room) return [...head, ...spaced]
+  const dense = shown.flat()
+  const last = Math.max(0, room - head.length)
+  return [...head, ...dense.slice(Math.max(0, dense.length - last))].slice(0, room)
+}
+
+/** What is asked, and why it failed, each with what to type: as many as fit, and at least one. */
+function questionLines(view: RunView, settings: BoardSettings, linesMax: number): string[] {
+  const { style } = settings
+  const told = [failureReason(view), budgetHint(view)]
+    .filter((line) => line !== undefined)
+    .flatMap((line) => words('! ', line, settings).map((each) => style.warn(each)))
+  const asked = view.questions.map((question) => questionText(question, view, settings))
+  const isAll = asked.flat().length + told.length <= linesMax
+  const whole = asked.filter((_, i) => asked.slice(0, i + 1).flat().length + told.length < linesMax)
+  const shown = isAll ? asked.length : Math.max(1, whole.length)
+  const hidden = asked.length - shown
+  const more = `  and ${hidden} more ${hidden === 1 ? 'question' : 'questions'}: slipway answer shows them`
+  return [...asked.slice(0, shown).flat(), ...(hidden > 0 ? [style.dim(more)] : []), ...told]
+}
+
+function questionText(
+  { id, question, choices }: QuestionView,
+  { questions }: RunView,
+  settings: BoardSettings,
+): string[] {
+  const { style, isAskedElsewhere } = settings
+  const [example = '…'] = choices
+  const which = questions.length === 1 && !isAskedElsewhere ? '' : `${id} `
+  const command = `slipway answer ${which}${JSON.stringify(example)}`
+  return [
+    ...words('? ', question, settings).map((line) => style.warn(line)),
+    ...(choices.length > 0 ? words('  ', choices.join(' | '), settings) : []).map(style.dim),
+    ...words('  ', command, settings).map(style.dim),
   ]
-  return lines.map((line) => cut(line, columns)).slice(0, Math.max(1, rows - 1))
 }
 
-/** What is asked, and why it failed, each with what to type; a command that does not fit would be no use. */
-function questionLines(view: RunView, { style, isAskedElsewhere }: BoardSettings): string[] {
-  const hint = budgetHint(view)
-  const isOne = view.questions.length === 1 && !isAskedElsewhere
-  const asked = view.questions.flatMap(({ id, question, choices }) => {
-    const [example = '…'] = choices
-    const which = isOne ? '' : `${id} `
-    return [
-      style.warn(`? ${firstLine(question)}`),
-      ...(choices.length > 0 ? [style.dim(`  ${choices.map(printable).join(' | ')}`)] : []),
-      style.dim(`  slipway answer ${which}${printable(JSON.stringify(example))}`),
-    ]
-  })
-  const told = [failureReason(view), hint].filter((line) => line !== undefined)
-  return [...asked, ...told.map((line) => style.warn(`! ${line}`))]
+/** Words that belong together, below each other where they do not fit into one line. */
+function words(mark: string, text: string, { columns }: BoardSettings): string[] {
+  const line = printable(text.replaceAll(/\s+/g, ' ').trim())
+  const lines = wrapShort(line, columns - 1 - mark.length, WORDS_LINES_MAX)
+  return lines.map((each, i) => `${i === 0 ? mark : ' '.repeat(mark.length)}${each}`)
 }
 
-/** Where it is narrow, the bar and then the run's name give way: how it stands is never cut off. */
-function headLine(view: RunView, { style, nowMs, columns: width }: BoardSettings): string {
+/**
+ * Where it is narrow, the run's name and the bar give way, and then the figures go to lines of
+ * their own: how it stands is never cut off.
+ */
+function headLines(view: RunView, { style, nowMs, columns: width }: BoardSettings): string[] {
   const columns = width - 1
   const { stories, spent, startedMs, endedMs, status, task } = view
   const left = storiesLeft(view)
@@ -86,17 +136,33 @@ function headLine(view: RunView, { style, nowMs, columns: width }: BoardSettings
   const count = stories.length === 0 ? 'spec under review' : `${done} of ${stories.length} stories`
   const run = printable(view.run)
   const time = printDuration((endedMs ?? nowMs) - startedMs)
-  const what = task === null ? count : taskWords(task)
-  const figures = [what, printMoney(spent), time].join(BETWEEN)
-  const others = status.length + figures.length + 2 * BETWEEN.length + 1
-  const wanted = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, columns - others - run.length))
+  const figures = [task === null ? count : taskWords(task), printMoney(spent), time]
+  const line = [status, ...figures].join(BETWEEN)
+  const room = columns - line.length - BETWEEN.length
+  const nameMin = Math.min(run.length, NAME_CHARS_MIN)
+  if (room < nameMin) {
+    const name = cut(run, Math.max(nameMin, columns - status.length - BETWEEN.length))
+    return [[style.bold(name), status].join(BETWEEN), ...pack(figures, columns)]
+  }
+  const wanted = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, room - run.length - 1))
   // A task has no parts of which some could be done.
-  const cells = task === null ? wanted : 0
+  const cells = task === null && room - wanted - 1 >= nameMin ? wanted : 0
   const full = stories.length === 0 ? 0 : Math.round((done / stories.length) * cells)
-  const bar = `${'█'.repeat(full)}${'░'.repeat(cells - full)} `
-  const room = Math.max(1, columns - others - cells)
-  const name = run.length <= room ? run : `${run.slice(0, room - 1)}…`
-  return [style.bold(name), status, `${bar.trimStart()}${figures}`].join(BETWEEN)
+  const bar = cells === 0 ? '' : `${'█'.repeat(full)}${'░'.repeat(cells - full)} `
+  const name = cut(run, cells === 0 ? room : room - cells - 1)
+  return [[style.bold(name), status, `${bar}${figures.join(BETWEEN)}`].join(BETWEEN)]
+}
+
+/** Figures in as few lines as they fit into, each of them whole. */
+function pack(figures: readonly string[], columns: number): string[] {
+  const lines: string[] = []
+  for (const figure of figures) {
+    const last = lines.at(-1)
+    const joined = `${last}${BETWEEN}${figure}`
+    if (last !== undefined && joined.length <= columns) lines.splice(-1, 1, joined)
+    else lines.push(...wrap(figure, columns))
+  }
+  return lines
 }
 
 function taskWords({ mode, round, state, outcome, deliveryError }: NonNullable<RunView['task']>) {
@@ -133,7 +199,8 @@ function storyLines(stories: readonly StoryView[], style: Style, linesMax: numbe
 
 const plain = (text: string) => text
 
-function agentLines({ agents }: RunView, style: Style): string[] {
+/** Those at work, in as many lines as there may be, but at least one. */
+function agentLines({ agents }: RunView, style: Style, linesMax: number): string[] {
   const busy = agents.filter(({ state }) => state !== 'WAITING' && state !== 'DONE')
   const idle = agents.length - busy.length
   const lines = busy.map(({ id, state, story, turn, generation, isHalted, outage }) => {
@@ -144,27 +211,28 @@ function agentLines({ agents }: RunView, style: Style): string[] {
     const paint = state === 'SUSPEND' || state === 'ERROR' || isHalted ? style.warn : plain
     return `  ${printable(id).padEnd(12)} ${paint(state.padEnd(14))} ${style.dim(printable(detail))}${again}`
   })
-  return idle > 0 ? [...lines, style.dim(`  ${idle} idle`)] : lines
+  const isAll = lines.length + Math.min(1, idle) <= linesMax
+  const shown = isAll ? lines : lines.slice(0, Math.max(0, linesMax - 1))
+  const hidden = lines.length - shown.length
+  const working = `${shown.length > 0 ? `and ${hidden} more` : hidden} at work`
+  const others = [hidden > 0 ? working : '', idle > 0 ? `${idle} idle` : ''].filter(Boolean)
+  return others.length === 0 ? shown : [...shown, style.dim(`  ${others.join(', ')}`)]
 }
 
-function firstLine(text: string): string {
-  return printable(text.split('\n')[0] ?? '')
-}
-
-/** A line of at most so many columns; styles take none. */
+/** A line of at most so many columns, marked where something is missing; styles take none. */
 function cut(line: string, columns: number): string {
-  let width = 0
-  let out = ''
-  for (const part of line.split(STYLING)) {
-    if (part.startsWith('\x1b[')) {
-      out += part
-      continue
-    }
-    for (const character of part) {
-      if (width >= columns - 1) continue
-      out += character
-      width += 1
-    }
-  }
-  return out
+  const parts = line.split(STYLING)
+  const isStyle = (part: string) => part.startsWith('\x1b[')
+  const text = parts.filter((part) => !isStyle(part)).join('')
+  if ([...text].length <= columns) return line
+  let left = columns - 1
+  const kept = parts.map((part) => {
+    if (isStyle(part) || left < 0) return isStyle(part) ? part : ''
+    const characters = [...part]
+    const shown = characters.slice(0, left).join('')
+    const isEnd = characters.length > left
+    left = isEnd ? -1 : left - characters.length
+    return isEnd ? `${shown}…` : shown
+  })
+  return kept.join('')
 }
