@@ -23,7 +23,7 @@ export async function status(name: string | undefined, options: StatusOptions): 
     else {
       const lines = drawBoard(view, {
         style: styleFor(stdout),
-        columns: stdout.columns ?? 160,
+        columns: stdout.columns || Infinity,
         rows: Infinity,
         nowMs: Date.now(),
         news: [],

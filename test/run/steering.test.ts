@@ -78,8 +78,12 @@ test(
 
 /** Stories that fail, each until something is said about it. */
 const NAMES = ['again', 'anew', 'without', 'gone']
-const fails = (name: string) =>
-  working({ story: name, state: 'CODING' }, call('report_blocked', { reason: `No ${name}.` }))
+/** Longer than a line of any terminal. */
+const DETAILS = 'It was looked for and is nowhere. '.repeat(10).trim()
+const fails = (name: string) => {
+  const reason = `No ${name}. ${DETAILS}`
+  return working({ story: name, state: 'CODING' }, call('report_blocked', { reason }))
+}
 const mended = (name: string, contains: string) => [
   reply({ role: 'coder', state: 'CODING', story: name, turn: 1, contains }, ...writes(name).do),
   reply(
@@ -108,7 +112,10 @@ test(
     await user.play(replies, { tests: TESTS, limits: { attempts: 1 }, team: { coders: 2 } })
     const waits = await user.slipway('run', '../spec.md')
     expect([waits.code, waits.stderr]).toEqual([3, expect.stringContaining('4 questions')])
-    const [{ id }] = (await view()).questions
+    const [{ id, question }] = (await view()).questions
+    expect((await user.slipway('status')).stdout, 'whole').toContain(
+      `? ${question.replaceAll(/\s+/g, ' ')}\n`,
+    )
     for (const unusable of ['nonsense', 'rewrite']) {
       expect((await user.slipway('answer', id, unusable)).code).toBe(2)
     }
