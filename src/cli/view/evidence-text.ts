@@ -1,6 +1,7 @@
 import { layOut } from '../columns.ts'
 import { printable } from '../printable.ts'
 import type { Style } from '../style.ts'
+import { wrap } from '../wrap.ts'
 import type { CriterionEvidence, Evidence, StoryEvidence } from './evidence.ts'
 
 const VERDICTS: Readonly<Record<CriterionEvidence['verdict'], string>> = {
@@ -9,20 +10,40 @@ const VERDICTS: Readonly<Record<CriterionEvidence['verdict'], string>> = {
   waived: 'waived',
 }
 
-/** The evidence as a table for a terminal. */
+const HEADS = ['', 'CRITERION', 'VERDICT', 'STORY', 'COMMIT', 'TESTS AT THAT COMMIT']
+
+/** A table of fewer columns would have a word or two in each line of a cell. */
+const TABLE_WIDTH_MIN = 76
+
+/** The evidence for a terminal: a table, or where that would not fit a list. */
 export function printEvidence({ title, criteria }: Evidence, style: Style, width: number): string {
-  const rows = criteria.flatMap((criterion) => {
-    const [first, ...others] = criterion.stories
-    const head = [criterion.id, oneLine(criterion.text), VERDICTS[criterion.verdict]]
-    const rest = others.map((story) => ['', '', '', ...cellsOf(story)])
-    return [[...head, ...(first === undefined ? ['no story', '', ''] : cellsOf(first))], ...rest]
-  })
-  const table = layOut(
-    [['', 'CRITERION', 'VERDICT', 'STORY', 'COMMIT', 'TESTS AT THAT COMMIT'], ...rows],
-    width,
-    [style.dim, undefined, style.bold].map((paint) => paint ?? ((text: string) => text)),
-  )
-  return `${style.bold(`Evidence: ${printable(title)}`)}\n${table}`
+  const rows = [HEADS, ...criteria.flatMap(rowsOf)]
+  const isFit = layOut(rows, width)
+    .split('\n')
+    .every((line) => line.length <= width)
+  const evidence =
+    isFit && width >= TABLE_WIDTH_MIN
+      ? layOut(rows, width, [style.dim, (text) => text, style.bold])
+      : layOut(criteria.flatMap(itemOf), width, [style.dim])
+  const heading = wrap(`Evidence: ${oneLine(title)}`, width).map(style.bold)
+  return `${heading.join('\n')}\n${evidence}`
+}
+
+function rowsOf({ id, text, verdict, stories }: CriterionEvidence): string[][] {
+  const [first, ...others] = stories
+  const head = [id, oneLine(text), VERDICTS[verdict]]
+  const rest = others.map((story) => ['', '', '', ...cellsOf(story)])
+  return [[...head, ...(first === undefined ? ['no story', '', ''] : cellsOf(first))], ...rest]
+}
+
+/** A criterion, and below it what shows it. */
+function itemOf({ id, text, verdict, stories }: CriterionEvidence): string[][] {
+  const told = stories.map((story) => cellsOf(story).filter(Boolean).join(', '))
+  const shown = (told.length === 0 ? ['no story'] : told).map((words) => [
+    '',
+    `${VERDICTS[verdict]}: ${words}`,
+  ])
+  return [[id, oneLine(text)], ...shown]
 }
 
 /** The evidence as Markdown. */
