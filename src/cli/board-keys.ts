@@ -4,6 +4,7 @@ import { printable } from './printable.ts'
 import { answerTo } from './question-choice.ts'
 import { UsageError } from './usage-error.ts'
 import type { QuestionView, RunView } from './view/run-view.ts'
+import { proseFor } from './wrap.ts'
 
 /** What the keys of a board do. */
 export interface KeySettings {
@@ -76,7 +77,7 @@ export class BoardKeys {
     const { control, out } = this.#settings
     const { id, choices } = question
     const offered = choices.length === 0 ? '' : `  ${choices.join(' | ')}\n`
-    out.write(`\n${printable(`? ${question.question}\n${offered}`)}`)
+    out.write(`\n${proseFor(out, printable(`? ${question.question}\n${offered}`))}`)
     for (;;) {
       const text = await this.#readLine('> ')
       if (text === '') {

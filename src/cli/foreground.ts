@@ -1,5 +1,6 @@
 import type { Control } from './engine/control.ts'
 import { prepareStateFolder } from './state-folder.ts'
+import { proseFor } from './wrap.ts'
 
 /** What is done with the engine; the signal says that it is to be left. */
 type Work = (control: Control, leaving: AbortSignal) => Promise<number>
@@ -17,7 +18,7 @@ export async function workHere(
   prepareStateFolder(stateFolder)
   const { openEngine } = await import('./engine/engine.ts')
   const engine = await openEngine(root, stateFolder, process.env)
-  process.stderr.write(`${engine.description}\n`)
+  process.stderr.write(proseFor(process.stderr, `${engine.description}\n`))
   const leaving = new AbortController()
   let isDraining = false
   const interrupt = () => {

@@ -10,6 +10,7 @@ import type { ReplayCommandOptions } from './replay.ts'
 import { addRunCommands } from './run-commands.ts'
 import { addTaskCommands } from './task-commands.ts'
 import type { ToolsOptions, TrustToolsOptions } from './tools.ts'
+import { proseFor } from './wrap.ts'
 
 const STATE = [
   '--state <folder>',
@@ -178,7 +179,8 @@ async function main(argv: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_CODE.usage
     if (!isExpected(error)) throw error
     const exitCode = EXIT_CODES[error.name] ?? EXIT_CODE.failed
-    process.stderr.write(`slipway: ${printable(error.message)}\n`)
+    const { stderr } = process
+    stderr.write(proseFor(stderr, `slipway: ${printable(error.message)}\n`))
     return exitCode
   }
 }

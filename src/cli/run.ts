@@ -18,6 +18,7 @@ import { type Followed, followRun } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
 import { readView } from './view/read-view.ts'
 import { budgetHint, exitCodeOf, failureReason, unpricedNote } from './view/run-end.ts'
+import { proseFor } from './wrap.ts'
 
 export interface RunOptions extends StateOptions {
   readonly detach?: true
@@ -51,7 +52,8 @@ export async function interview(wish: string | undefined, options: RunOptions): 
 async function startRun(document: string, isWish: boolean, options: RunOptions): Promise<number> {
   const { root, stateFolder } = findPlace(options)
   const loaded = await loadConfig(root, process.env)
-  for (const line of describeIgnored(loaded)) process.stderr.write(`${line}\n`)
+  const { stderr } = process
+  for (const line of describeIgnored(loaded)) stderr.write(proseFor(stderr, `${line}\n`))
   const target = options.target ?? loaded.config.target ?? (await currentBranch(root))
   const id = options.into === undefined ? nameRun(document) : await findRun(options.into, options)
   const start: NewRun = { id, document, target, isWish }
@@ -78,7 +80,7 @@ async function begin(control: Control, run: NewRun, { into }: RunOptions): Promi
   if (into === undefined) await control.start(run)
   else await bringTo(control, run)
   const note = unpricedNote(await readView(control, run.id))
-  if (note !== undefined) process.stderr.write(`${note}\n`)
+  if (note !== undefined) process.stderr.write(proseFor(process.stderr, `${note}\n`))
 }
 
 async function bringTo(control: Control, { id, ...spec }: NewRun): Promise<void> {
@@ -164,10 +166,11 @@ export async function followToEnd(
   if (!isOver && (signal ?? leaving.signal).aborted) {
     const kept = `The run ${id} is kept. slipway resume ${id} goes on with it.`
     const left = `The run goes on without the board. slipway watch ${id} comes back to it.`
-    out.write(`${isOurs ? left : kept}\n`)
+    out.write(proseFor(out, `${isOurs ? left : kept}\n`))
     return EXIT_CODE.interrupted
   }
   process.stdout.write(await evidenceFor(control, id, options.json ? 'json' : 'text'))
+  // They end with commands, which can be copied only as long as they are not broken.
   for (const line of closingLines(view)) out.write(`${line}\n`)
   if (view.status === 'done') out.write(await describeResult(view, options))
   return view.isOut ? EXIT_CODE.provider : exitCodeOf(view)

@@ -8,6 +8,7 @@ import { exitCodeOf } from './view/run-end.ts'
 import type { RunSource } from './view/run-source.ts'
 import type { RunView } from './view/run-view.ts'
 import { findTask, taskExitCode } from './view/task-status.ts'
+import { proseFor } from './wrap.ts'
 
 export interface StatusOptions extends StateOptions {
   readonly json?: true
@@ -33,9 +34,8 @@ export async function status(name: string | undefined, options: StatusOptions): 
       stdout.write(`${lines.join('\n').trimEnd()}\n`)
     }
     if (view.status === 'running' && !hasEngine) {
-      process.stderr.write(
-        `Nobody works on it: its process has ended. slipway resume ${run} goes on with it.\n`,
-      )
+      const note = `Nobody works on it: its process has ended. slipway resume ${run} goes on with it.\n`
+      process.stderr.write(proseFor(process.stderr, note))
     }
     return await exitCodeFor(source, view)
   } finally {

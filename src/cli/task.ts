@@ -16,6 +16,7 @@ import type { RunSource } from './view/run-source.ts'
 import { taskMarkdown } from './view/task-report.ts'
 import { findTask, isTaskOver, taskExitCode } from './view/task-status.ts'
 import { readTask } from './view/task-view.ts'
+import { proseFor } from './wrap.ts'
 
 export interface TaskOptions extends StateOptions {
   readonly mode?: TaskMode
@@ -51,7 +52,8 @@ export async function task(text: string | undefined, options: TaskOptions): Prom
   }
   const { root } = findPlace(options)
   const loaded = await loadConfig(root, process.env)
-  for (const line of describeIgnored(loaded)) process.stderr.write(`${line}\n`)
+  const { stderr } = process
+  for (const line of describeIgnored(loaded)) stderr.write(proseFor(stderr, `${line}\n`))
   const target = options.target ?? loaded.config.target ?? (await currentBranch(root))
   const id = nameTask(text)
   return go({ id, begin: (control) => control.startTask({ ...brought, id, target }) }, options)
@@ -130,7 +132,7 @@ export async function followTask(
   }
   const left = `The task goes on by itself. slipway watch ${id} comes back to it.`
   const kept = `The task ${id} is kept. slipway resume ${id} goes on, slipway stop ${id} ends it.`
-  out.write(`${isOurs ? left : kept}\n`)
+  out.write(proseFor(out, `${isOurs ? left : kept}\n`))
   return EXIT_CODE.interrupted
 }
 

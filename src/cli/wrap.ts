@@ -1,9 +1,12 @@
+import { stripVTControlCharacters } from 'node:util'
+
 /** Breaks text at spaces into lines of at most `width`, and no line within a word. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
+  const isOver = (text: string) => stripVTControlCharacters(text).length > width
   for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
+    if (line !== '' && isOver(`${line} ${word}`)) {
       lines.push(line)
       line = word
     } else {
@@ -20,4 +23,17 @@ export function wrapShort(text: string, width: number, linesMax: number): string
   const last = lines[linesMax - 1] ?? ''
   const short = last.length + 2 <= width ? last : last.slice(0, last.lastIndexOf(' '))
   return [...lines.slice(0, linesMax - 1), `${short} …`]
+}
+
+/**
+ * Paragraphs for a stream: where it is a terminal, they are broken at words and not at its edge.
+ * A line that is indented stays as it is, since it is a command to be copied.
+ */
+export function proseFor(
+  { isTTY, columns }: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>,
+  text: string,
+): string {
+  if (!isTTY || !columns) return text
+  const broken = (line: string) => (line.startsWith(' ') ? [line] : wrap(line, columns))
+  return text.split('\n').flatMap(broken).join('\n')
 }

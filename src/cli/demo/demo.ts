@@ -21,6 +21,7 @@ import { printMoney } from '../view/figures.ts'
 import { followRun } from '../view/follow.ts'
 import { journalSource } from '../view/run-source.ts'
 import type { QuestionView, RunView } from '../view/run-view.ts'
+import { proseFor } from '../wrap.ts'
 
 export interface DemoOptions {
   readonly json?: true
@@ -48,13 +49,12 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   await makeRepository(repository)
   const talk = process.stderr
   const style = styleFor(talk)
-  talk.write(`${style.bold('slipway demo')}: seven stories on a small repository, ${repository}\n`)
-  talk.write('Everything is real but the model: clones, edits, tests, reviews, merges.\n')
+  const say = (text: string) => talk.write(proseFor(talk, text))
+  say(`${style.bold('slipway demo')}: seven stories on a small repository, ${repository}\n`)
+  say('Everything is real but the model: clones, edits, tests, reviews, merges.\n')
   if (talk.isTTY) {
-    talk.write(
-      'It asks one question. Press a to answer it, or use a second terminal, or wait a moment:\n',
-    )
-    talk.write(`  cd ${repository} && ${ownCommand()} answer\n`)
+    say('It asks one question. Press a to answer it, or use a second terminal, or wait a moment:\n')
+    say(`  cd ${repository} && ${ownCommand()} answer\n`)
   }
   const stateFolder = join(repository, '.slipway')
   const team = await openDemoTeam(stateFolder)
@@ -66,7 +66,7 @@ export async function demo({ json }: DemoOptions): Promise<number> {
     clean: (text) => text,
   })
   const server = await serveControl(stateFolder, control, null)
-  talk.write(style.dim(`${team.isolation.description}\n\n`))
+  say(style.dim(`${team.isolation.description}\n\n`))
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
   const stuck = new AbortController()
@@ -87,7 +87,7 @@ export async function demo({ json }: DemoOptions): Promise<number> {
       attend: async (view) => keys?.attend(view) ?? false,
     })
     if (interrupted.signal.aborted) {
-      talk.write(`The demo was left before its end. What it made is in ${repository}\n`)
+      say(`The demo was left before its end. What it made is in ${repository}\n`)
       return EXIT_CODE.interrupted
     }
     return await report(team, view, repository, json ?? false)
@@ -234,7 +234,10 @@ async function report(
       style.bold('Commits on main'),
       log,
       '',
-      `It would have cost ${printMoney(view.spent)} with a model at ${price}.`,
+      proseFor(
+        process.stdout,
+        `It would have cost ${printMoney(view.spent)} with a model at ${price}.`,
+      ),
       isDone ? style.good('Done: every criterion is shown.') : style.warn('Not done.'),
       '',
       'Look at it:',
