@@ -2,7 +2,8 @@
 export const CONFIG_TEMPLATE = `# yaml-language-server: $schema=.slipway/slipway.schema.json
 # Everything here is optional: with the key of a provider in the environment nothing has to be said.
 # \`slipway config show\` prints what holds; \`slipway config schema\` describes every key.
-# Whoever clones this repository has to \`slipway config trust\` models, commands, hosts and the like.
+# Models, commands, hosts and the like hold once you \`slipway config trust\` this file: you after each
+# edit, and whoever clones this repository.
 
 # The branch that stories are merged into.
 # target: main

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { FAILURE_POLICY } from '../../src/effects/brains/failure-policy.ts'
 import { readScenario } from '../../src/effects/brains/scenario.ts'
+import { TOOL_NAMES } from '../../src/effects/tools/toolbox.ts'
 
 const DOCUMENT = new URL('../../docs/brains.md', import.meta.url)
 
@@ -23,4 +24,6 @@ test('the scenario in docs/brains.md can be played', async () => {
   const text = await readFile(DOCUMENT, 'utf8')
   const [, scenario = ''] = /```yaml\n([\s\S]*?)```/.exec(text) ?? []
   expect(readScenario(scenario, 'docs/brains.md')).toMatchObject({ ok: true })
+  const called = scenario.matchAll(/call: (\w+)/g)
+  for (const [, name] of called) expect(TOOL_NAMES).toContain(name)
 })

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -50,6 +50,17 @@ test('with a key and a provider that answers, a run would work', async () => {
   // Nobody was asked to think, and nothing was left in the repository.
   expect(server.requests).toEqual([])
   expect(existsSync(join(place.repository, '.slipway'))).toBe(false)
+})
+
+test('the document has a row for every check', async () => {
+  place.env.ANTHROPIC_API_KEY = 'canary-key-1234567890'
+  place.env.ANTHROPIC_BASE_URL = server.url
+  const { report } = await examine()
+  const [, table = ''] =
+    /What the doctor looks at\n([\s\S]*)/.exec(readFileSync('docs/configuration.md', 'utf8')) ?? []
+  for (const { name } of report.checks) {
+    expect(table).toContain(`\`${name.replace(/^brain of .*/, 'brain of …')}\``)
+  }
 })
 
 test('without any model it says the ways out, and fails', async () => {

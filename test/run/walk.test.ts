@@ -167,6 +167,7 @@ test('a new user types what the guide says, and has merged code', async () => {
   expect(printed.get('slipway run spec.md')).toContain(
     'Nobody knows the price of the model of pm, architect, coder',
   )
+  expect(printed.get('slipway run spec.md')).toContain(`Take it over: ${COMMANDS.at(-1)}\n`)
   expect(printed.get('slipway evidence')).toContain('passed')
   const greeting = execFileSync('node', ['greet.js', 'you'], { cwd: user.repository })
   expect(String(greeting)).toBe('Hello, you.\n')
