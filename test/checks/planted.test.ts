@@ -15,9 +15,16 @@ import { CHECKS } from '../../scripts/checks.ts'
 
 let copy: string
 
+/** What of the effects the generated table of tools is made from. */
+const TOOLS =
+  /^src\/effects\/(guards\/|tools\/(?!tool-calls)[^/]+$|process\/(bounded-output|command)\.ts|sandbox\/sandbox\.ts|testing\/(blocked-command|test-result)\.ts)/
+
 /** What the planted files have nothing to do with: each check of it takes seconds, in fifty tests. */
 const LEFT_OUT =
-  /^(bench\/|src\/effects\/|src\/cli\/(?!config\/settings\/)|test\/(?!suites\.ts|types\/))|\.test\.ts$/
+  /^(bench\/|src\/effects\/|src\/cli\/(?!config\/settings\/)|test\/(?!suites\.ts|types\/))/
+
+const isCopied = (file: string) =>
+  !file.endsWith('.test.ts') && (TOOLS.test(file) || !LEFT_OUT.test(file))
 
 beforeEach(() => {
   copy = mkdtempSync(join(tmpdir(), 'slipway-planted-'))
@@ -29,7 +36,7 @@ beforeEach(() => {
     '--exclude-standard',
   ])
   for (const file of files.toString().split('\0').filter(Boolean)) {
-    if (!LEFT_OUT.test(file)) cpSync(file, join(copy, file))
+    if (isCopied(file)) cpSync(file, join(copy, file))
   }
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
   spawnSync('git', ['init', '--quiet'], { cwd: copy })
