@@ -15,6 +15,7 @@ test.each([
   ['one two three', 1, ['one …']],
   ['one two three', 2, ['one two', 'three']],
   ['one two three four', 2, ['one two', 'three …']],
+  ['one seventy two', 2, ['one', '…']],
 ])('%j in lines of 7, at most %d', (text, linesMax, lines) => {
   expect(wrapShort(text, 7, linesMax)).toEqual(lines)
 })

@@ -21,8 +21,8 @@ export function wrapShort(text: string, width: number, linesMax: number): string
   const lines = wrap(text, width)
   if (lines.length <= linesMax) return lines
   const last = lines[linesMax - 1] ?? ''
-  const short = last.length + 2 <= width ? last : last.slice(0, last.lastIndexOf(' '))
-  return [...lines.slice(0, linesMax - 1), `${short} …`]
+  const short = last.length + 2 <= width ? last : last.slice(0, Math.max(0, last.lastIndexOf(' ')))
+  return [...lines.slice(0, linesMax - 1), `${short} …`.trimStart()]
 }
 
 /**
