@@ -7,6 +7,7 @@ import { BoardKeys } from './board-keys.ts'
 import { describeIgnored, loadConfig } from './config/load-config.ts'
 import type { NewRun } from './engine/configured-team.ts'
 import type { Control } from './engine/control.ts'
+import { TEAM_ROLES } from './engine/minds.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { workHere } from './foreground.ts'
 import { SPEC_TEMPLATE } from './init-templates.ts'
@@ -64,7 +65,11 @@ async function startRun(document: string, isWish: boolean, options: RunOptions):
     })
   }
   const { reachFreshEngine } = await import('./engine/reach.ts')
-  const control = await reachFreshEngine(root, stateFolder)
+  const control = await reachFreshEngine(root, stateFolder, {
+    roles: options.into === undefined ? TEAM_ROLES : [],
+    refuse: (other) =>
+      options.into === undefined ? other.takeIn(target) : requireGoing(other, id),
+  })
   await begin(control, start, options)
   if (options.detach) {
     const data = { run: id, state: stateFolder }
@@ -84,11 +89,15 @@ async function begin(control: Control, run: NewRun, { into }: RunOptions): Promi
 }
 
 async function bringTo(control: Control, { id, ...spec }: NewRun): Promise<void> {
-  const { status } = await readView(control, id)
-  if (status === 'paused' || status === 'stopped') {
-    throw new UsageError(`The run ${id} is ${status}. slipway resume ${id} has it go on first.`)
-  }
+  await requireGoing(control, id)
   await control.bring(id, spec)
+}
+
+/** Refuses to bring something to a run that rests. */
+async function requireGoing(control: Control, id: string): Promise<void> {
+  const { status } = await readView(control, id)
+  if (status !== 'paused' && status !== 'stopped') return
+  throw new UsageError(`The run ${id} is ${status}. slipway resume ${id} has it go on first.`)
 }
 
 async function readSpecFile(file: string): Promise<string> {

@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import type { Brought, TaskMode } from '../agents/coordinator/protocol.ts'
 import { describeIgnored, loadConfig } from './config/load-config.ts'
 import type { Control } from './engine/control.ts'
+import { TASK_ROLES } from './engine/minds.ts'
+import type { Beginning } from './engine/reach.ts'
+import { refuseSameTask, requireOver, requireProposal } from './engine/task.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { workHere } from './foreground.ts'
 import { jsonText } from './json-text.ts'
@@ -29,7 +32,7 @@ export interface TaskOptions extends StateOptions {
 }
 
 /** How a task is set going, once there is an engine. */
-interface Going {
+interface Going extends Beginning {
   readonly id: string
   begin(control: Control): Promise<void>
 }
@@ -48,7 +51,8 @@ export async function task(text: string | undefined, options: TaskOptions): Prom
   const brought: Brought = { text: text.trim(), mode, isConfirmed: yes ?? false }
   if (followUp !== undefined) {
     const id = await findTaskId(followUp, options)
-    return go({ id, begin: (control) => control.followUp(id, brought) }, options)
+    const begin = (control: Control) => control.followUp(id, brought)
+    return go({ id, roles: [], refuse: refuseBy(requireOver, id), begin }, options)
   }
   const { root } = findPlace(options)
   const loaded = await loadConfig(root, process.env)
@@ -56,13 +60,23 @@ export async function task(text: string | undefined, options: TaskOptions): Prom
   for (const line of describeIgnored(loaded)) stderr.write(proseFor(stderr, `${line}\n`))
   const target = options.target ?? loaded.config.target ?? (await currentBranch(root))
   const id = nameTask(text)
-  return go({ id, begin: (control) => control.startTask({ ...brought, id, target }) }, options)
+  const going: Going = {
+    id,
+    roles: TASK_ROLES,
+    async refuse(control) {
+      await refuseSameTask(control, text)
+      await control.takeIn(target)
+    },
+    begin: (control) => control.startTask({ ...brought, id, target }),
+  }
+  return go(going, options)
 }
 
 /** `slipway confirm [task]`: has done what was proposed. */
 export async function confirm(name: string | undefined, options: TaskOptions): Promise<number> {
   const id = await findTaskId(name, options)
-  return go({ id, begin: (control) => control.confirm(id) }, options)
+  const begin = (control: Control) => control.confirm(id)
+  return go({ id, roles: [], refuse: refuseBy(requireProposal, id), begin }, options)
 }
 
 /** `slipway task report [task]`: the task round by round. */
@@ -73,6 +87,10 @@ export async function report(name: string | undefined, options: TaskOptions): Pr
   } finally {
     await close()
   }
+}
+
+function refuseBy(require: typeof requireOver, id: string): Going['refuse'] {
+  return async (control) => void (await require(control, id))
 }
 
 async function findTaskId(name: string | undefined, options: TaskOptions): Promise<string> {
@@ -95,7 +113,7 @@ async function go(going: Going, options: TaskOptions): Promise<number> {
     })
   }
   const { reachFreshEngine } = await import('./engine/reach.ts')
-  const control = await reachFreshEngine(root, stateFolder)
+  const control = await reachFreshEngine(root, stateFolder, going)
   await going.begin(control)
   if (!options.detach) return followTask(control, going.id, options)
   const data = { task: going.id, state: stateFolder }

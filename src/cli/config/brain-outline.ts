@@ -11,7 +11,7 @@ export type ThinkingRole = (typeof ROLES)[number]
 /** The variable that names the model of every role, whatever the files say. */
 const MODEL_VARIABLE = 'SLIPWAY_MODEL'
 /** The variable that names a scenario, which then plays every role. */
-const SCENARIO_VARIABLE = 'SLIPWAY_SCENARIO'
+export const SCENARIO_VARIABLE = 'SLIPWAY_SCENARIO'
 
 /** Who is to think for a role, as far as it is known without asking anybody. Holds no secret. */
 export type BrainOutline = { readonly entry: BrainEntry; readonly from: string } & (

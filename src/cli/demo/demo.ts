@@ -60,6 +60,7 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   const team = await openDemoTeam(stateFolder)
   const control = controlOf({
     team,
+    takeIn: refuseRuns,
     start: refuseRuns,
     startTask: refuseRuns,
     bring: refuseRuns,

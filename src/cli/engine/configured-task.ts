@@ -1,9 +1,8 @@
 import type { Brought, TaskRole } from '../../agents/coordinator/protocol.ts'
-import { ledgerOf } from '../../agents/team/protocol.ts'
 import type { Mind } from '../../agents/thinking/assignment.ts'
-import { type BrainPlan, toMind } from '../config/brains.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { resolveLedgerLimits, resolveTaskLimits, resolveTests } from '../config/resolve-settings.ts'
+import { journalSource } from '../view/run-source.ts'
 import { refuseSameTask, startTask } from './task.ts'
 import type { Team } from './team.ts'
 
@@ -11,19 +10,6 @@ import type { Team } from './team.ts'
 export interface NewTask extends Brought {
   readonly id: string
   readonly target: string
-}
-
-/** Who thinks for the three of a task. */
-export async function taskMinds(
-  plans: Readonly<Record<TaskRole, BrainPlan>>,
-  task: string,
-): Promise<Readonly<Record<TaskRole, Mind>>> {
-  const ledger = ledgerOf(task)
-  return {
-    coder: await toMind(plans.coder, 'coder', ledger),
-    reviewer: await toMind(plans.reviewer, 'reviewer', ledger),
-    tester: await toMind(plans.tester, 'tester', ledger),
-  }
 }
 
 /** Starts a task by the configuration; the same one cannot be started while it is under way. */
@@ -34,7 +20,7 @@ export async function startConfiguredTask(
   { id, target, ...brought }: NewTask,
 ): Promise<void> {
   const { config, repository } = loaded
-  await refuseSameTask(team, brought.text)
+  await refuseSameTask(journalSource(team.journal), brought.text)
   await startTask(team, {
     id,
     repository: repository.root,

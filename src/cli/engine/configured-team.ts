@@ -1,10 +1,8 @@
-import { ledgerOf, type TeamSettings } from '../../agents/team/protocol.ts'
-import type { Mind } from '../../agents/thinking/assignment.ts'
+import type { TeamSettings } from '../../agents/team/protocol.ts'
 import { redact } from '../../effects/guards/redaction.ts'
 import { chooseIsolation } from '../../effects/sandbox/choose-isolation.ts'
-import type { LedgerLimits } from '../../ledger/ledger.ts'
 import type { ThinkingRole } from '../config/brain-outline.ts'
-import { type BrainPlan, resolveBrains, toMind } from '../config/brains.ts'
+import type { BrainPlan } from '../config/brains.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { Environment } from '../config/place.ts'
 import {
@@ -16,16 +14,17 @@ import {
   resolveTests,
 } from '../config/resolve-settings.ts'
 import { openTrustedTools } from '../mcp-servers.ts'
-import { ProviderError } from '../provider-error.ts'
-import { UsageError } from '../usage-error.ts'
 import { openBrains, secretsOfBrains } from './brains.ts'
-import { type NewTask, startConfiguredTask, taskMinds } from './configured-task.ts'
+import { type NewTask, startConfiguredTask } from './configured-task.ts'
 import { forgeOpener } from './github.ts'
+import { requireBrains, requireMinds, TASK_ROLES, TEAM_ROLES } from './minds.ts'
 import { openTeam, type RunStart, type Team } from './team.ts'
 
 /** A team as the user configured it, and how its runs are started. */
 export interface ConfiguredTeam {
   readonly team: Team
+  /** Takes in what the user's repository has by now; refuses a branch that nothing can begin on. */
+  takeIn(target: string): Promise<void>
   start(run: NewRun): Promise<void>
   /** Starts a task; the same one cannot be started while it is under way. */
   startTask(task: NewTask): Promise<void>
@@ -53,11 +52,10 @@ export async function openConfiguredTeam(
   environment: Environment,
 ): Promise<ConfiguredTeam> {
   const { config, repository } = loaded
-  const plans = await resolveBrains(config, environment)
-  if (!plans.ok) throw new ProviderError(plans.problems.join('\n'))
+  const plans = await requireBrains(config, environment)
   const tests = resolveTests(config)
   const isolation = resolveIsolation(config, stateFolder, environment)
-  const secrets = [...secretsOfBrains(plans.brains, environment)]
+  const secrets = [...secretsOfBrains(plans, environment)]
   const clean = (text: string) => redact(text, secrets)
   // Known only when the forge is opened, and a secret for everybody from then on.
   const openForge = forgeOpener(loaded, environment, (token) => secrets.push(token))
@@ -66,7 +64,7 @@ export async function openConfiguredTeam(
     ...(openForge && { openForge }),
     openIsolation: (processes) => chooseIsolation(processes, isolation),
     openBrains: (opened) =>
-      openBrains(plans.brains, { isolation: opened, stateFolder, environment, secrets }),
+      openBrains(plans, { isolation: opened, stateFolder, environment, secrets }),
     async openFurtherTools(processes) {
       const known = { environment, secrets }
       const opened = await openTrustedTools(repository.root, stateFolder, processes, known)
@@ -90,8 +88,7 @@ export async function openConfiguredTeam(
   // One after the other, so that the second of two that are the same finds the first.
   let starting: Promise<void> = Promise.resolve()
   const startTask = async (task: NewTask) => {
-    const minds = await taskMinds(plans.brains, task.id)
-    refuseUnpriced(minds, resolveLedgerLimits(loaded))
+    const minds = await requireMinds(plans, TASK_ROLES, task.id, resolveLedgerLimits(loaded))
     await startConfiguredTask(team, loaded, minds, { ...task, text: clean(task.text) })
   }
   const specOf = ({ document, isWish }: NewSpec) => ({
@@ -102,13 +99,14 @@ export async function openConfiguredTeam(
   return {
     team,
     clean,
+    takeIn: (target) => team.takeIn(repository.root, target),
     bring: (run, spec) => team.bring(run, specOf(spec)),
     startTask(task) {
       const started = starting.then(() => startTask(task))
       starting = started.catch(() => {})
       return started
     },
-    start: (run) => startConfiguredRun(team, loaded, plans.brains, run, specOf(run)),
+    start: (run) => startConfiguredRun(team, loaded, plans, run, specOf(run)),
   }
 }
 
@@ -120,18 +118,11 @@ async function startConfiguredRun(
   spec: RunStart['spec'],
 ): Promise<void> {
   const { config, repository } = loaded
-  const ledger = ledgerOf(id)
-  const [pm, architect, coder] = await Promise.all([
-    toMind(brains.pm, 'pm', ledger),
-    toMind(brains.architect, 'architect', ledger),
-    toMind(brains.coder, 'coder', ledger),
-  ])
   const budget = resolveLedgerLimits(loaded)
-  refuseUnpriced({ pm, architect, coder }, budget)
   const settings: TeamSettings = {
     run: id,
     target,
-    minds: { pm, architect, coder },
+    minds: await requireMinds(brains, TEAM_ROLES, id, budget),
     limits: resolveTeamLimits(config),
     planReview: resolvePlanReview(config),
     tests: JSON.parse(JSON.stringify(resolveTests(config))),
@@ -146,16 +137,4 @@ async function startConfiguredRun(
     revisions: config.revisions,
     budget,
   })
-}
-
-/** Every call would be refused; it is better said before anything is begun. */
-function refuseUnpriced(
-  minds: Readonly<Record<string, Mind>>,
-  { allowUnpriced }: LedgerLimits,
-): void {
-  const unpriced = Object.keys(minds).filter((role) => minds[role]?.price === null)
-  if (allowUnpriced || unpriced.length === 0) return
-  throw new UsageError(
-    `Dollars are limited, and nobody knows the price of the model of ${unpriced.join(', ')}. Give it under prices in the model's entry, or set budget.allowUnpriced to true.`,
-  )
 }

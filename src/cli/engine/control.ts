@@ -19,6 +19,8 @@ import { EngineGoneError, errorOf } from './engine-error.ts'
 
 /** What an engine does for other processes of the same user. */
 export interface Control extends RunSource {
+  /** Takes in what the user's repository has by now; refuses a branch that nothing can begin on. */
+  takeIn(target: string): Promise<void>
   start(run: NewRun): Promise<void>
   /** Brings a further spec to a run. */
   bring(run: string, spec: NewSpec): Promise<void>
@@ -66,6 +68,7 @@ const METHODS = [
   'effects',
   'lastMs',
   'rows',
+  'takeIn',
   'start',
   'bring',
   'answer',

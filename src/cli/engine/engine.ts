@@ -10,7 +10,7 @@ import { compileBeforeFirstCall } from './baseline-code.ts'
 import { changeBudget } from './budget.ts'
 import { type ConfiguredTeam, openConfiguredTeam } from './configured-team.ts'
 import { type Control, isAddressLeft, serveControl } from './control.ts'
-import { groundsOf } from './grounds.ts'
+import { readGrounds } from './grounds.ts'
 import { RunsUnderWay } from './runs-under-way.ts'
 import { supervise, tellOfAbnormalEnd } from './supervision.ts'
 import { abortTask, confirmTask, followUpTask } from './task.ts'
@@ -50,7 +50,7 @@ export async function openEngine(
   // It is removed at every end but an abnormal one, and behind the journal's lock nobody else is.
   if (isAddressLeft(stateFolder)) await tellOfAbnormalEnd(team)
   const control = controlOf(configured)
-  const grounds = isBackground ? groundsOf(loaded.config, environment) : null
+  const grounds = isBackground ? await readGrounds(folder, loaded.config, environment) : null
   const server = await serveControl(stateFolder, control, grounds)
   const leaving = new AbortController()
   const supervising = supervise(team, leaving.signal)
@@ -72,10 +72,12 @@ export async function openEngine(
 }
 
 /** What a team does for other processes. */
-export function controlOf({ team, start, startTask, bring, clean }: ConfiguredTeam): Control {
+export function controlOf(configured: ConfiguredTeam): Control {
+  const { team, takeIn, start, startTask, bring, clean } = configured
   const { runtime, journal } = team
   return {
     ...journalSource(journal),
+    takeIn,
     start,
     bring,
     answer: (question, { choice, text }) =>

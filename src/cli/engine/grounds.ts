@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { SCENARIO_VARIABLE } from '../config/brain-outline.ts'
 import type { Environment } from '../config/place.ts'
 import type { SlipwayConfig } from '../config/settings/defaults.ts'
 
@@ -6,8 +9,15 @@ import type { SlipwayConfig } from '../config/settings/defaults.ts'
 const DECIDING =
   /^(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE|OLLAMA|GH|GITHUB)_|^SLIPWAY_(?:SCENARIO|RECORD)$/
 
-/** What an engine works by, as a fingerprint: one that works by something else is to begin anew. */
-export function groundsOf(config: SlipwayConfig, environment: Environment): string {
+/**
+ * What an engine works by, as a fingerprint: one that works by something else is to begin anew. The
+ * script is the text of a scenario or a cassette; null where none is played.
+ */
+export function groundsOf(
+  config: SlipwayConfig,
+  environment: Environment,
+  script: string | null,
+): string {
   const named = Object.values(config.models).flatMap((entry) =>
     entry !== null && 'apiKeyEnv' in entry && entry.apiKeyEnv !== undefined
       ? [entry.apiKeyEnv]
@@ -17,6 +27,23 @@ export function groundsOf(config: SlipwayConfig, environment: Environment): stri
   const names = [...new Set([...deciding, ...named])].sort()
   const values = names.map((name) => [name, environment[name] ?? null])
   return createHash('sha256')
-    .update(JSON.stringify([config, values]))
+    .update(JSON.stringify([config, values, script]))
     .digest('hex')
+}
+
+/** What an engine in that folder would work by now. A script that cannot be read counts as none. */
+export async function readGrounds(
+  folder: string,
+  config: SlipwayConfig,
+  environment: Environment,
+): Promise<string> {
+  const { [SCENARIO_VARIABLE]: file } = atFolder(folder, environment)
+  const script = file ? await readFile(file, 'utf8').catch(() => null) : null
+  return groundsOf(config, environment, script)
+}
+
+/** The environment as it is for an engine, which works in that folder: so it reads its paths. */
+export function atFolder(folder: string, environment: Environment): Environment {
+  const file = environment[SCENARIO_VARIABLE]?.trim()
+  return file ? { ...environment, [SCENARIO_VARIABLE]: resolve(folder, file) } : environment
 }

@@ -2,37 +2,64 @@ import { spawn } from 'node:child_process'
 import { fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ThinkingRole } from '../config/brain-outline.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { EXIT_CODE } from '../exit-code.ts'
 import { prepareStateFolder } from '../state-folder.ts'
 import { type Control, connectControl, readAddress } from './control.ts'
 import { EngineError, errorOf } from './engine-error.ts'
-import { groundsOf } from './grounds.ts'
+import { atFolder, readGrounds } from './grounds.ts'
 
 const START_MS_MAX = 60_000
 const POLL_MS = 100
 const RIVAL_MS_MAX = 3_000
 const LOG_BYTES_MAX = 10_000_000
 
+/** What is to begin, as far as it may be refused. */
+export interface Beginning {
+  /** Who is to think. */
+  readonly roles: readonly ThinkingRole[]
+  /** Throws what stands in the way, whatever engine is asked. */
+  refuse(control: Control): Promise<void>
+}
+
 /**
  * The engine of a state folder, for what begins or goes on: one that works by other keys or other
- * settings than hold now ends first. What it had under way is done again.
+ * settings than hold now ends first, once it is shown that one can work by these. What it had under
+ * way is done again.
  */
-export async function reachFreshEngine(folder: string, stateFolder: string): Promise<Control> {
+export async function reachFreshEngine(
+  folder: string,
+  stateFolder: string,
+  beginning?: Beginning,
+): Promise<Control> {
   const address = await readAddress(stateFolder)
-  const { config } = await loadConfig(folder, process.env)
-  const isOther = address?.grounds && address.grounds !== groundsOf(config, process.env)
-  if (isOther && (await connectControl(stateFolder)) !== undefined) {
+  const loaded = await loadConfig(folder, process.env)
+  const isOther =
+    address?.grounds && address.grounds !== (await readGrounds(folder, loaded.config, process.env))
+  const other = isOther ? await connectControl(stateFolder) : undefined
+  if (isOther && other !== undefined) {
+    const { rehearseOpening } = await import('./rehearsal.ts')
+    const environment = atFolder(folder, process.env)
+    const roles = beginning?.roles ?? []
+    await rehearseOpening(loaded, stateFolder, environment, roles).catch((error: Error) => {
+      throw errorOf(error.name, error.message)
+    })
+    await beginning?.refuse(other)
     process.stderr.write(
       'The engine worked by other keys or settings, and begins anew with yours.\n',
     )
-    process.kill(address.pid, 'SIGTERM')
-    const untilMs = Date.now() + START_MS_MAX
-    while (Date.now() < untilMs && isAlive(address.pid)) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    }
+    await endEngine(address.pid)
   }
   return reachEngine(folder, stateFolder)
+}
+
+async function endEngine(pid: number): Promise<void> {
+  process.kill(pid, 'SIGTERM')
+  const untilMs = Date.now() + START_MS_MAX
+  while (Date.now() < untilMs && isAlive(pid)) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
 }
 
 /** The engine of a state folder; started when there is none, and left running. */

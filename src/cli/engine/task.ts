@@ -17,6 +17,7 @@ import type { AgentId, EventId, Json, RunId } from '../../agents/values.ts'
 import type { LedgerLimits } from '../../ledger/ledger.ts'
 import type { AgentRecord } from '../../runtime/records.ts'
 import { UsageError } from '../usage-error.ts'
+import { journalSource, type RunSource } from '../view/run-source.ts'
 import { findTask, isTaskOver } from '../view/task-status.ts'
 import type { Team } from './team.ts'
 
@@ -55,9 +56,9 @@ export async function startTask(
 }
 
 /** Refuses a task that is under way already, in the same words. */
-export async function refuseSameTask({ journal }: Ground, text: string): Promise<void> {
-  for (const { id } of await journal.readRuns()) {
-    const task = findTask(await journal.readAgents(id))
+export async function refuseSameTask(source: RunSource, text: string): Promise<void> {
+  for (const { id } of await source.runs()) {
+    const task = findTask(await source.agents(id))
     if (task === undefined || isTaskOver(task)) continue
     if (wordsOf(taskWorkOf(task).task) !== wordsOf(text)) continue
     throw new UsageError(
@@ -73,19 +74,24 @@ function wordsOf(text: string): string {
 
 /** Appends to a task that is over. */
 export async function followUpTask(team: Ground, run: string, brought: Brought): Promise<void> {
-  await tellTask(team, await requireOver(team, run), FOLLOW_UP_BROUGHT, brought)
+  const task = await requireOver(journalSource(team.journal), run)
+  await tellTask(team, task, FOLLOW_UP_BROUGHT, brought)
 }
 
 /** Has done what was proposed. */
 export async function confirmTask(team: Ground, run: string): Promise<void> {
-  const task = await requireOver(team, run)
-  const { outcome } = taskWorkOf(task)
-  if (!awaitsOperator(outcome)) {
-    throw new UsageError(
-      `${run} has nothing to confirm: it ended with ${outcome}. slipway task --follow-up ${run} "…" says more.`,
-    )
-  }
+  const task = await requireProposal(journalSource(team.journal), run)
   await tellTask(team, task, PROPOSAL_CONFIRMED, null)
+}
+
+/** The task that waits for its proposal to be confirmed; any other is refused. */
+export async function requireProposal(source: RunSource, run: string): Promise<AgentRecord> {
+  const task = await requireOver(source, run)
+  const { outcome } = taskWorkOf(task)
+  if (awaitsOperator(outcome)) return task
+  throw new UsageError(
+    `${run} has nothing to confirm: it ended with ${outcome}. slipway task --follow-up ${run} "…" says more.`,
+  )
 }
 
 /** Gives a task up, and waits until nothing of it is under way. False when the run is no task. */
@@ -116,8 +122,9 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds()) && Date.now() < untilMs) await sleep(POLL_MS)
 }
 
-async function requireOver({ journal }: Ground, run: string): Promise<AgentRecord> {
-  const task = findTask(await journal.readAgents(run as RunId))
+/** The task that can be followed up; one that is under way is refused. */
+export async function requireOver(source: RunSource, run: string): Promise<AgentRecord> {
+  const task = findTask(await source.agents(run))
   if (task === undefined) throw new UsageError(`${run} is a run of a team, and no task.`)
   if (isTaskOver(task)) return task
   throw new UsageError(

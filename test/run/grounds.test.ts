@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { reply } from '../team/replies.ts'
+import { makeUser, type User } from './slipway.ts'
+
+const CONFIG = { tests: { commands: [['node', '--test']] } }
+/** Nobody gets anywhere, and nobody gives up. */
+const HANGS = [{ role: 'architect' }, { task: 'coordinator/propose' }].map((when) =>
+  reply(when, { hang: true }),
+)
+const KEYED = { provider: 'anthropic', model: 'm', apiKeyEnv: 'MYKEY' }
+const BEGINS_ANEW = 'begins anew'
+
+let user: User
+
+beforeEach(async () => {
+  user = await makeUser()
+  await user.play(HANGS, CONFIG)
+  expect(await user.slipway('run', '../spec.md', '--detach')).toMatchObject({ code: 0 })
+})
+
+afterEach(() => user.close())
+
+const engine = (): { pid: number } =>
+  JSON.parse(readFileSync(join(user.state, 'engine.json'), 'utf8'))
+
+/** Types a command that is refused, and sees that whoever was at work still is. */
+async function expectRefused(code: number, why: string, ...args: string[]): Promise<void> {
+  const before = engine().pid
+  const { stderr, ...done } = await user.slipway(...args)
+  expect([done.code, stderr]).toEqual([code, expect.stringContaining(why)])
+  expect(stderr).not.toContain(BEGINS_ANEW)
+  expect(engine().pid).toBe(before)
+  expect(process.kill(before, 0)).toBe(true)
+}
+
+const WAYS = [['run', '../spec.md', '--detach'], ['resume'], ['task', 'Say hello', '--detach']]
+
+test('a key that is not there ends no engine', async () => {
+  delete user.env.SLIPWAY_SCENARIO
+  user.write('slipway.config.yaml', JSON.stringify({ ...CONFIG, models: { default: KEYED } }))
+  await user.slipway('config', 'trust', '--yes')
+  for (const args of WAYS) await expectRefused(5, 'MYKEY is not set', ...args)
+}, 60_000)
+
+test('nor does a script that cannot be read', async () => {
+  user.env.SLIPWAY_SCENARIO = 'nosuch.yaml'
+  for (const args of WAYS) await expectRefused(2, 'scenario cannot be read', ...args)
+}, 60_000)
+
+test('nor does a model without a price under a limit in dollars', async () => {
+  delete user.env.SLIPWAY_SCENARIO
+  user.env.MYKEY = 'k'
+  const models = { default: { ...KEYED, model: 'nobody-knows-it' } }
+  const dear = { ...CONFIG, models, budget: { run: { dollars: 5 } } }
+  user.write('slipway.config.yaml', JSON.stringify(dear))
+  await user.slipway('config', 'trust', '--yes')
+  await expectRefused(2, 'nobody knows the price', 'run', '../spec.md', '--detach')
+  await expectRefused(2, 'nobody knows the price', 'task', 'Say hello', '--detach')
+}, 60_000)
+
+test('nor does what could not begin by any settings', async () => {
+  const task = ['task', 'Say hello', '--detach', '--json']
+  const { task: id } = JSON.parse((await user.slipway(...task)).stdout)
+  await user.play(HANGS, { ...CONFIG, target: 'main' })
+  await expectRefused(2, 'no branch nosuch', 'run', '../spec.md', '--target', 'nosuch')
+  await expectRefused(2, 'no branch nosuch', 'task', 'Say no', '--target', 'nosuch')
+  await expectRefused(2, 'is under way as', ...task)
+  await expectRefused(2, 'is under way, in', 'task', 'More', '--follow-up', id)
+  await expectRefused(2, 'is under way, in', 'confirm', id)
+}, 60_000)
+
+test('a script that was mended is read again', async () => {
+  const before = engine().pid
+  expect((await user.slipway('resume')).stderr).not.toContain(BEGINS_ANEW)
+  expect(engine().pid).toBe(before)
+  user.write('../scenario.yaml', JSON.stringify({ replies: HANGS.slice(0, 1) }))
+  expect((await user.slipway('resume')).stderr).toContain(BEGINS_ANEW)
+  expect(engine().pid).not.toBe(before)
+}, 60_000)
