@@ -115,14 +115,22 @@ function runProgram(
   })
 }
 
-/** The demo, for somebody with nothing but a home. */
-export function runDemo(home: string): Promise<Done> {
-  const env = { PATH: process.env.PATH ?? '', HOME: home, NO_COLOR: '1' }
-  return execute(['demo', '--json'], home, env)
+/** Where commands are typed, and with what environment. */
+type Desk = Pick<User, 'repository' | 'env'>
+
+/** Types a command. */
+export function slipwayAt({ repository, env }: Desk, ...args: string[]): Promise<Done> {
+  return execute(args, repository, env)
+}
+
+/** Somebody with nothing but a home: no repository, no key and no model. */
+export function makeVisitor(home: string): Desk {
+  const env = { PATH: process.env.PATH ?? '', HOME: home, TMPDIR: home, NO_COLOR: '1' }
+  return { repository: home, env: { ...env, OLLAMA_HOST: 'http://127.0.0.1:9' } }
 }
 
 /** A command that is left running, with what it has said so far. */
-export function begin(user: User, ...args: string[]) {
+export function begin(user: Desk, ...args: string[]) {
   const child = spawn(process.execPath, [BUNDLE, ...args], { cwd: user.repository, env: user.env })
   const said: string[] = []
   for (const stream of [child.stdout, child.stderr]) {

@@ -3,17 +3,14 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { DEFAULT_LIMITS, ledgerOf } from '../../agents/team/protocol.ts'
 import type { EffectId } from '../../agents/values.ts'
-import type { Usage } from '../../effects/brains/brain.ts'
-import { readScenario } from '../../effects/brains/scenario.ts'
-import { openScriptedBrain } from '../../effects/brains/scripted-brain.ts'
 import { openGit } from '../../effects/git/git.ts'
 import { openProcesses } from '../../effects/process/processes.ts'
-import { chooseIsolation } from '../../effects/sandbox/choose-isolation.ts'
 import { BoardKeys } from '../board-keys.ts'
 import { serveControl } from '../engine/control.ts'
 import { controlOf } from '../engine/engine.ts'
-import { openTeam, type RunStart, type Team } from '../engine/team.ts'
+import type { RunStart, Team } from '../engine/team.ts'
 import { EXIT_CODE } from '../exit-code.ts'
+import { prepareStateFolder } from '../state-folder.ts'
 import { styleFor } from '../style.ts'
 import { gatherEvidence } from '../view/evidence.ts'
 import { printEvidence } from '../view/evidence-text.ts'
@@ -22,15 +19,20 @@ import { followRun } from '../view/follow.ts'
 import { journalSource } from '../view/run-source.ts'
 import type { QuestionView, RunView } from '../view/run-view.ts'
 import { proseFor } from '../wrap.ts'
+import {
+  DEMO_BRAIN,
+  DEMO_FOLDER,
+  DEMO_PRICES,
+  DEMO_RUN,
+  DEMO_TESTS,
+  markDemo,
+  openDemo,
+} from './demo-team.ts'
 
 export interface DemoOptions {
   readonly json?: true
 }
 
-// Beside this file, and beside the folder of the chunk that it is bundled into.
-const FOLDER = new URL('../demo/', import.meta.url)
-const RUN = 'demo'
-const TESTS = { argv: ['node', '--test'], reason: 'the demo says so' } as const
 const CODERS = 4
 
 /** How long the demo waits for an answer before it gives one: on a terminal somebody may type. */
@@ -38,9 +40,6 @@ const ANSWER_AFTER_MS = { terminal: 8_000, elsewhere: 2_500 }
 
 /** It asks one question. Who has to be answered more often goes round in a circle. */
 const ANSWERS_MAX = 3
-
-/** What the model would cost, in dollars for a million tokens of input and of output. */
-const PRICES = { input: 3, output: 15 }
 
 /** `slipway demo`: a whole run on a small repository, in which only the model is scripted. */
 export async function demo({ json }: DemoOptions): Promise<number> {
@@ -57,15 +56,11 @@ export async function demo({ json }: DemoOptions): Promise<number> {
     say(`  cd ${repository} && ${ownCommand()} answer\n`)
   }
   const stateFolder = join(repository, '.slipway')
-  const team = await openDemoTeam(stateFolder)
-  const control = controlOf({
-    team,
-    takeIn: refuseRuns,
-    start: refuseRuns,
-    startTask: refuseRuns,
-    bring: refuseRuns,
-    clean: (text) => text,
-  })
+  prepareStateFolder(stateFolder)
+  const opened = await openDemo(stateFolder)
+  markDemo(stateFolder)
+  const { team } = opened
+  const control = controlOf(opened)
   const server = await serveControl(stateFolder, control, null)
   say(style.dim(`${team.isolation.description}\n\n`))
   const interrupted = new AbortController()
@@ -78,7 +73,7 @@ export async function demo({ json }: DemoOptions): Promise<number> {
     : undefined
   try {
     await team.start(await startOf(repository))
-    const view = await followRun(journalSource(team.journal), RUN, {
+    const view = await followRun(journalSource(team.journal), DEMO_RUN, {
       as: isBoard ? 'board' : 'lines',
       isWorkHere: true,
       out: talk,
@@ -89,6 +84,7 @@ export async function demo({ json }: DemoOptions): Promise<number> {
     })
     if (interrupted.signal.aborted) {
       say(`The demo was left before its end. What it made is in ${repository}\n`)
+      talk.write(`It goes on with: cd ${repository} && ${ownCommand()} resume --foreground\n`)
       return EXIT_CODE.interrupted
     }
     return await report(team, view, repository, json ?? false)
@@ -106,13 +102,8 @@ function ownCommand(): string {
   return basename(program) === 'slipway' ? 'slipway' : `node ${program}`
 }
 
-/** The demo is one run; what is asked in it can be answered from outside. */
-async function refuseRuns(): Promise<void> {
-  throw new Error('the demo takes no other run')
-}
-
 async function makeRepository(repository: string): Promise<void> {
-  await cp(new URL('repository/', FOLDER), repository, { recursive: true })
+  await cp(new URL('repository/', DEMO_FOLDER), repository, { recursive: true })
   const processes = openProcesses(repository)
   const git = openGit(processes)
   const own = { repository: join(repository, '.git'), workTree: repository }
@@ -125,59 +116,27 @@ async function makeRepository(repository: string): Promise<void> {
   }
 }
 
-async function openDemoTeam(stateFolder: string): Promise<Team> {
-  const file = new URL('scenario.yaml', FOLDER)
-  const scenario = readScenario(await readFile(file, 'utf8'), 'scenario.yaml')
-  if (!scenario.ok) throw new Error(scenario.problems.join('\n'))
-  const startedMs = Date.now()
-  return openTeam({
-    stateFolder,
-    openIsolation: (processes) => chooseIsolation(processes, { stateFolder }),
-    openBrains: async () => ({
-      brains: {
-        scripted: { brain: openScriptedBrain(scenario.scenario), service: 'model', priceOf },
-      },
-      // The outage of the demo is over after a moment.
-      services: { model: { probe: async () => Date.now() - startedMs > 1_000 } },
-    }),
-    hosts: [],
-    testCommands: [TESTS],
-    testTimeoutMs: 60_000,
-    secrets: [],
-    suspension: { probeIntervalMs: 1_500 },
-    thinkAttemptsMax: 2,
-  })
-}
-
-async function priceOf({ inputTokens, cachedTokens, outputTokens }: Usage): Promise<number> {
-  const cached = cachedTokens ?? 0
-  const fresh = (inputTokens ?? 0) - cached
-  return Math.ceil(
-    fresh * PRICES.input + (cached * PRICES.input) / 10 + (outputTokens ?? 0) * PRICES.output,
-  )
-}
-
 async function startOf(repository: string): Promise<RunStart> {
   const mind = {
-    brain: 'scripted',
+    brain: DEMO_BRAIN,
     contextTokens: 100_000,
     outputTokensMax: 4_096,
-    price: { inputPerMillion: PRICES.input * 1e6, outputPerMillion: PRICES.output * 1e6 },
-    ledger: ledgerOf(RUN),
+    price: { inputPerMillion: DEMO_PRICES.input * 1e6, outputPerMillion: DEMO_PRICES.output * 1e6 },
+    ledger: ledgerOf(DEMO_RUN),
   }
   return {
-    id: RUN,
+    id: DEMO_RUN,
     repository,
     settings: {
-      run: RUN,
+      run: DEMO_RUN,
       target: 'main',
       minds: { pm: mind, architect: mind, coder: mind },
       limits: { ...DEFAULT_LIMITS, codingTurns: 4 },
       planReview: 'model',
-      tests: { commands: [{ argv: [...TESTS.argv] }] },
+      tests: { commands: [{ argv: [...DEMO_TESTS.argv] }] },
     },
     spec: {
-      document: await readFile(new URL('spec.md', FOLDER), 'utf8'),
+      document: await readFile(new URL('spec.md', DEMO_FOLDER), 'utf8'),
       preview: 'auto',
       isWish: false,
     },
@@ -215,7 +174,7 @@ async function report(
   repository: string,
   json: boolean,
 ): Promise<number> {
-  const evidence = await gatherEvidence(journalSource(team.journal), RUN)
+  const evidence = await gatherEvidence(journalSource(team.journal), DEMO_RUN)
   const args = ['log', '--oneline', '--no-decorate', 'main']
   const { text: log } = await team.git.run(args, { repository: team.repositories.mirror })
   const isDone = view.status === 'done' && evidence.isComplete
@@ -226,7 +185,7 @@ async function report(
     return isDone ? EXIT_CODE.done : EXIT_CODE.failed
   }
   const style = styleFor(process.stdout)
-  const price = `$${PRICES.input} and $${PRICES.output} for a million tokens`
+  const price = `$${DEMO_PRICES.input} and $${DEMO_PRICES.output} for a million tokens`
   process.stdout.write(
     [
       '',
@@ -243,7 +202,7 @@ async function report(
       '',
       'Look at it:',
       `  git -C ${repository} fetch .slipway/git/mirror.git main:tally-done`,
-      `  ${ownCommand()} replay ${RUN} --state ${join(repository, '.slipway')}`,
+      `  ${ownCommand()} replay ${DEMO_RUN} --state ${join(repository, '.slipway')}`,
       'Then, in a repository of your own:',
       `  ${ownCommand()} init`,
       '',

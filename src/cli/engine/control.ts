@@ -51,7 +51,10 @@ const ADDRESS_FILE = 'engine.json'
 interface Address {
   readonly socket: string
   readonly pid: number
-  /** What the engine works by; null where it is somebody's terminal, and nobody else's to end. */
+  /**
+   * What the engine works by; null where it is somebody's terminal, and nobody else's to end, or a
+   * demo, which works by its own script whatever holds.
+   */
   readonly grounds: string | null
 }
 

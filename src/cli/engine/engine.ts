@@ -3,6 +3,7 @@ import { storyAgentOf } from '../../agents/team/protocol.ts'
 import type { EffectId, EventId, RunId } from '../../agents/values.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { loadConfig } from '../config/load-config.ts'
+import { isDemoUnderWay, openDemo } from '../demo/demo-team.ts'
 import { refuseTrackedState } from '../tracked-state.ts'
 import { UsageError } from '../usage-error.ts'
 import { journalSource } from '../view/run-source.ts'
@@ -45,12 +46,17 @@ export async function openEngine(
   const { repository } = loaded
   if (repository === undefined) throw new UsageError(`${folder} is not in a git repository.`)
   await refuseTrackedState(repository, stateFolder)
-  const configured = await openConfiguredTeam({ ...loaded, repository }, stateFolder, environment)
+  const isDemo = await isDemoUnderWay(stateFolder)
+  const configured = isDemo
+    ? await openDemo(stateFolder)
+    : await openConfiguredTeam({ ...loaded, repository }, stateFolder, environment)
   const { team } = configured
   // It is removed at every end but an abnormal one, and behind the journal's lock nobody else is.
   if (isAddressLeft(stateFolder)) await tellOfAbnormalEnd(team)
   const control = controlOf(configured)
-  const grounds = isBackground ? await readGrounds(folder, loaded.config, environment) : null
+  // No keys and settings of anybody decide how a demo goes on.
+  const isBound = isBackground && !isDemo
+  const grounds = isBound ? await readGrounds(folder, loaded.config, environment) : null
   const server = await serveControl(stateFolder, control, grounds)
   const leaving = new AbortController()
   const supervising = supervise(team, leaving.signal)

@@ -62,6 +62,8 @@ import type { Journal } from '../../runtime/journal.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { SuspensionPolicy } from '../../runtime/suspension.ts'
 import { printable } from '../printable.ts'
+import { journalSource } from '../view/run-source.ts'
+import { requireBrainsOfRuns } from './brains-of-runs.ts'
 import { requireTarget, type TargetGround, takeIn } from './target.ts'
 import { findWantedWorkspaces } from './wanted-workspaces.ts'
 
@@ -148,6 +150,7 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   const storage = { git, repositories, folder, processes, report: tellUser }
   const forge = await (parts.openForge ?? openLocalForge)(storage)
   const { brains, services } = await parts.openBrains(isolation)
+  await requireBrainsOfRuns(journalSource(journal), Object.keys(brains))
   const further = await parts.openFurtherTools?.(processes)
   const thinking = openThinking({
     ...parts,
