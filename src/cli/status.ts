@@ -20,7 +20,7 @@ export async function status(name: string | undefined, options: StatusOptions): 
   try {
     const view = await readJudgedView(source, run)
     const { stdout } = process
-    if (options.json) stdout.write(`${JSON.stringify(view, null, 2)}\n`)
+    if (options.json) stdout.write(`${JSON.stringify({ ...view, hasEngine }, null, 2)}\n`)
     else {
       const lines = drawBoard(view, {
         style: styleFor(stdout),

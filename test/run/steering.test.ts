@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { plainGit } from '../git/world.ts'
 import {
   APPROVE,
@@ -273,7 +273,9 @@ test(
       { tests: TESTS },
     )
     expect((await user.slipway('run', '../spec.md')).code).toBe(3)
+    expect(await view()).toMatchObject({ status: 'waiting', hasEngine: true })
     expect(user.killEngine()).toBe(true)
+    await vi.waitFor(async () => expect(await view()).toMatchObject({ hasEngine: false }))
     expect((await user.slipway('answer', 'hello')).code).toBe(0)
     expect((await user.slipway('watch')).code).toBe(0)
     expect((await user.slipway('logs')).stdout).toMatch(
