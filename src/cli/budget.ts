@@ -10,7 +10,7 @@ import { styleFor } from './style.ts'
 import { UsageError } from './usage-error.ts'
 import { chooseRun } from './view/open-source.ts'
 import { readView } from './view/read-view.ts'
-import { unpricedNote } from './view/run-end.ts'
+import { isRunOver, unpricedNote } from './view/run-end.ts'
 import type { RunView } from './view/run-view.ts'
 
 export interface BudgetOptions extends StateOptions {
@@ -45,12 +45,22 @@ export async function budget(name: string | undefined, options: BudgetOptions): 
     print(before, before.budget.limits, options)
     return EXIT_CODE.done
   }
+  if (isClosed(before)) {
+    print(before, before.budget.limits, options)
+    process.stderr.write(`${run} is over (${before.status}): there is nothing to spend any more.\n`)
+    return EXIT_CODE.done
+  }
   const { root, stateFolder } = findPlace(options)
   const control = await reachEngine(root, stateFolder)
   const { limits, resumed } = await control.setBudget(run, change)
   print(before, limits, options)
   if (resumed > 0) process.stderr.write(`What had stopped for want of it goes on (${resumed}).\n`)
   return EXIT_CODE.done
+}
+
+/** What was spent may be wanted for a further spec, and what a task lacked for a follow-up. */
+function isClosed(view: RunView): boolean {
+  return isRunOver(view) && !view.budget.isSpent && (view.task === null || view.status === 'done')
 }
 
 function readChange(options: BudgetOptions): LimitsChange | undefined {

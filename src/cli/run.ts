@@ -19,6 +19,7 @@ import { type Followed, followRun } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
 import { readView } from './view/read-view.ts'
 import { budgetHint, exitCodeOf, failureReason, unpricedNote } from './view/run-end.ts'
+import type { RunSource } from './view/run-source.ts'
 import { proseFor } from './wrap.ts'
 
 export interface RunOptions extends StateOptions {
@@ -142,9 +143,12 @@ function nameRun(document: string): string {
   return `${words.slice(0, 4).join('-').slice(0, 40)}-${randomBytes(2).toString('hex')}`
 }
 
-/** Follows a run to its end; leaving it leaves it going. */
+/**
+ * Follows a run to its end; leaving it leaves it going. What is asked can be answered where the
+ * source is an engine.
+ */
 export async function followToEnd(
-  control: Control,
+  source: RunSource | Control,
   id: string,
   options: Pick<RunOptions, 'json' | 'state'>,
   signal?: AbortSignal,
@@ -155,11 +159,12 @@ export async function followToEnd(
   const isOurs = signal === undefined
   if (isOurs) process.once('SIGINT', leave)
   const interrupt = () => process.kill(process.pid, 'SIGINT')
-  const keys = out.isTTY
-    ? new BoardKeys({ control, out, ...(isOurs && { leave }), interrupt })
-    : undefined
+  const keys =
+    out.isTTY && 'answer' in source
+      ? new BoardKeys({ control: source, out, ...(isOurs && { leave }), interrupt })
+      : undefined
   const ways = isOurs ? 'q leaves the board, the run goes on' : 'Ctrl-C pauses the run'
-  const view = await followRun(control, id, {
+  const view = await followRun(source, id, {
     as: out.isTTY ? 'board' : 'lines',
     isUnattended: !out.isTTY,
     isWorkHere: !isOurs,
@@ -178,7 +183,7 @@ export async function followToEnd(
     out.write(proseFor(out, `${isOurs ? left : kept}\n`))
     return EXIT_CODE.interrupted
   }
-  process.stdout.write(await evidenceFor(control, id, options.json ? 'json' : 'text'))
+  process.stdout.write(await evidenceFor(source, id, options.json ? 'json' : 'text'))
   // They end with commands, which can be copied only as long as they are not broken.
   for (const line of closingLines(view)) out.write(`${line}\n`)
   if (view.status === 'done') out.write(await describeResult(view, options))

@@ -124,7 +124,7 @@ async function go(going: Going, options: TaskOptions): Promise<number> {
 
 /** Follows a task until it rests, and says how it ended. Leaving it leaves it going. */
 export async function followTask(
-  control: Control,
+  source: RunSource,
   id: string,
   options: TaskOptions,
   signal?: AbortSignal,
@@ -134,7 +134,7 @@ export async function followTask(
   const isOurs = signal === undefined
   if (isOurs) process.once('SIGINT', leave)
   const out = process.stderr
-  const { status } = await followRun(control, id, {
+  const { status } = await followRun(source, id, {
     as: 'lines',
     isUnattended: true,
     isWorkHere: !isOurs,
@@ -146,7 +146,7 @@ export async function followTask(
   if (isOver || !(signal ?? leaving.signal).aborted) {
     if (status === 'paused')
       out.write(`The task is paused. slipway resume ${id} goes on with it.\n`)
-    return show(control, id, options)
+    return show(source, id, options)
   }
   const left = `The task goes on by itself. slipway watch ${id} comes back to it.`
   const kept = `The task ${id} is kept. slipway resume ${id} goes on, slipway stop ${id} ends it.`

@@ -3,18 +3,25 @@ import { followToEnd } from './run.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { followTask } from './task.ts'
 import { chooseRun } from './view/open-source.ts'
-import { findTask } from './view/task-status.ts'
+import { readView } from './view/read-view.ts'
+import { isRunOver } from './view/run-end.ts'
+import { findTask, isTaskOver } from './view/task-status.ts'
 
 export interface WatchOptions extends StateOptions {
   readonly json?: true
 }
 
-/** `slipway watch [run]`: the live board; it starts the engine where none is at work. */
+/**
+ * `slipway watch [run]`: the live board; it starts the engine where none is at work. Of what is over
+ * it shows the last one, and nobody has to work for that.
+ */
 export async function watch(name: string | undefined, options: WatchOptions): Promise<number> {
   const { source, run, close } = await chooseRun(name, options)
-  const isTask = findTask(await source.agents(run)) !== undefined
+  const task = findTask(await source.agents(run))
+  const follow = task === undefined ? followToEnd : followTask
+  const isOver = task === undefined ? isRunOver(await readView(source, run)) : isTaskOver(task)
+  if (isOver) return follow(source, run, options).finally(close)
   await close()
   const { root, stateFolder } = findPlace(options)
-  const control = await reachEngine(root, stateFolder)
-  return isTask ? followTask(control, run, options) : followToEnd(control, run, options)
+  return follow(await reachEngine(root, stateFolder), run, options)
 }

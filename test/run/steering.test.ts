@@ -336,6 +336,17 @@ test(
     const [{ stories }] = JSON.parse(stdout).criteria
     expect(stories).toMatchObject([{ commit: null, tests: { verdict: 'passed' } }])
     expect((await user.slipway('status')).code).toBe(0)
+    // Nobody has to think for what is over.
+    expect(user.killEngine()).toBe(true)
+    delete user.env.SLIPWAY_SCENARIO
+    user.env.OLLAMA_HOST = 'http://127.0.0.1:9'
+    const watched = await user.slipway('watch')
+    expect([watched.code, watched.stderr]).toEqual([0, expect.stringContaining('Take it over')])
+    expect(watched.stdout).toBe(ended.stdout)
+    const raised = await user.slipway('budget', '--dollars', '3')
+    const said = expect.stringContaining('is over (done): there is nothing to spend')
+    expect([raised.code, raised.stderr]).toEqual([0, said])
+    expect(raised.stdout).toMatch(/^dollars +0.00 +50.00/m)
   },
   QUIET_MS,
 )
