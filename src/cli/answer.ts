@@ -5,6 +5,7 @@ import { answerTo, chooseQuestion } from './question-choice.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { UsageError } from './usage-error.ts'
 import { openSource } from './view/open-source.ts'
+import { choiceLines } from './view/question-lines.ts'
 import { readView } from './view/read-view.ts'
 import type { QuestionView } from './view/run-view.ts'
 
@@ -46,9 +47,12 @@ function show(open: readonly QuestionView[], { json }: AnswerOptions): number {
   if (json) process.stdout.write(`${JSON.stringify(open, null, 2)}\n`)
   else if (open.length === 0) process.stderr.write('Nothing is asked at present.\n')
   else {
-    const texts = open.map(({ id, about, question, choices }) => {
-      const offered = choices.length === 0 ? '' : `\n  choices: ${choices.join(', ')}`
-      return printable(`${id}, about ${about}\n  ${question}${offered}`)
+    const texts = open.map((asked) => {
+      const { id, about, question, choices } = asked
+      const [first = '', ...meanings] = choiceLines(asked, ', ')
+      const offered = choices.length === 0 ? first : `choices: ${first}`
+      const lines = [...question.split('\n'), offered, ...meanings].filter((line) => line !== '')
+      return printable([`${id}, about ${about}`, ...lines].join('\n  '))
     })
     process.stdout.write(`${texts.join('\n\n')}\n`)
   }

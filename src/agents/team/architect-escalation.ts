@@ -2,6 +2,7 @@ import type { Exhausted } from '../../ledger/limits.ts'
 import { type Decision, effectIdOf, type FinishedEffect } from '../role.ts'
 import type { Json } from '../values.ts'
 import { type Case, failed, GO_ON } from './architect-case.ts'
+import { choicesOf, questionOf } from './architect-question.ts'
 import { asArchitectData } from './architect-work.ts'
 import { bounded, fieldOf } from './coder-work.ts'
 import { describeSpent } from './decisions.ts'
@@ -21,9 +22,8 @@ export function escalate(
   const { request } = c.work
   const about = request?.story?.id ?? 'spec'
   const kind = request?.ask.kind ?? 'request'
-  const first = cause === undefined ? [] : [AGAIN]
-  const choices = [...first, ...(CHOICES[kind] ?? options), 'abandon']
-  const asked = { about, kind, question: bounded(question, 4_000), choices }
+  const choices = choicesOf(request, options, cause !== undefined)
+  const asked = { about, kind, question: bounded(question, 4_000), ...choices }
   const input = cause === undefined ? asked : { ...asked, cause }
   const timeoutMs = request?.settings.limits.escalationMs ?? 0
   return {
@@ -37,16 +37,16 @@ export function escalate(
 
 /** Nobody but the human can decide it, for that reason. */
 export function undecided(c: Case, decision: Decision, why: string, cause?: Exhausted): Decision {
-  const kind = c.work.request?.ask.kind ?? 'request'
-  const question = `The ${kind.replaceAll('_', ' ')} could not be decided: ${bounded(why, 500)}`
-  return escalate(c, decision, question, [], cause)
+  const { request } = c.work
+  return escalate(c, decision, request === null ? why : questionOf(request, why), [], cause)
 }
 
 /** The human decides it in the place of a model, or says that what was in the way is not any more. */
 export function putToHuman(c: Case): Decision {
-  const cause = c.work.request?.cause
-  if (cause === undefined) return escalate(c, {}, 'Should this be done?', [])
-  return undecided(c, {}, describeSpent(cause), cause)
+  const { request } = c.work
+  const cause = request?.cause
+  if (cause !== undefined) return undecided(c, {}, describeSpent(cause), cause)
+  return escalate(c, {}, request === null ? 'Should this be done?' : questionOf(request, null), [])
 }
 
 /** A request with nothing in its way. */
@@ -54,15 +54,6 @@ export function withoutCause(c: Case): Case {
   if (c.work.request === null) return c
   const { cause: _, ...request } = c.work.request
   return { ...c, work: { ...c.work, request } }
-}
-
-/** What a human can say besides giving it up. Nobody but the architect can make stories of a spec. */
-const CHOICES: Readonly<Record<string, readonly string[]>> = {
-  plan: ['approve', 'needs_changes'],
-  code: ['approve', 'needs_changes'],
-  completion: ['approve', 'needs_changes'],
-  budget_review: ['approve', 'needs_changes'],
-  spec: ['needs_changes'],
 }
 
 /** What the human decided is said from REQUEST; undefined when the architect is to try again. */

@@ -58,12 +58,34 @@ test.each([200, 100, 80])('at %d columns the head line has the spend and the tim
 })
 
 test('an answer names its question where another one is open too', () => {
-  const questions = [{ id: 'q-1', question: 'Which?', choices: ['this', 'that'] }]
+  const questions = [
+    { id: 'q-1', question: 'Which?', choices: ['this', 'that'], does: {}, words: '' },
+  ]
   const view = { ...VIEW, questions } as unknown as RunView
   const board = (isAskedElsewhere: boolean) =>
     drawBoard(view, { ...SETTINGS, isAskedElsewhere }).join('\n')
   expect(board(false)).toContain('slipway answer "this"')
   expect(board(true)).toContain('slipway answer q-1 "this"')
+})
+
+test('a question is on the board as a whole, with what comes of each choice', () => {
+  const question = `A coder asks: ${'Comma or no comma? '.repeat(5)}`
+  const does = { abandon: 'this attempt is given up' }
+  const words = 'the answer that the coder gets'
+  const questions = [{ id: 'q-1', question, choices: ['abandon'], does, words }]
+  const lines = drawBoard({ ...VIEW, questions } as unknown as RunView, {
+    ...SETTINGS,
+    columns: 60,
+  })
+  expect(lines.slice(4, 11)).toEqual([
+    '? A coder asks: Comma or no comma? Comma or no comma? Comma',
+    '  or no comma? Comma or no comma? Comma or no comma?',
+    '  abandon',
+    '  words of your own: the answer that the coder gets',
+    '  abandon: this attempt is given up',
+    '  slipway answer "…"',
+    '',
+  ])
 })
 
 test.each([

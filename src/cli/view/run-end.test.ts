@@ -28,6 +28,8 @@ const question = (cause: Exhausted | null): QuestionView => ({
   kind: 'story',
   question: '?',
   choices: [],
+  does: {},
+  words: '',
   cause,
   askedMs: 0,
 })

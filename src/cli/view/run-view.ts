@@ -90,6 +90,10 @@ export interface QuestionView {
   readonly kind: string
   readonly question: string
   readonly choices: readonly string[]
+  /** What comes of a choice, by choice, where its name does not say it. */
+  readonly does: Readonly<Record<string, string>>
+  /** What comes of words without a choice; empty where nothing is said of that. */
+  readonly words: string
   /** The limit that was in the way, where more of a budget would do instead of an answer. */
   readonly cause: Exhausted | null
   readonly askedMs: number
@@ -243,7 +247,7 @@ function viewStory({ state, data }: AgentRecord, agents: readonly AgentView[]): 
 }
 
 function viewQuestion({ id, agentId, input, askedMs }: EffectRecord): QuestionView {
-  const { about, kind, question, choices, cause } = (input ?? {}) as JsonObject
+  const { about, kind, question, choices, does, words, cause } = (input ?? {}) as JsonObject
   return {
     id,
     from: placeOf(agentId),
@@ -251,6 +255,8 @@ function viewQuestion({ id, agentId, input, askedMs }: EffectRecord): QuestionVi
     kind: String(kind ?? ''),
     question: String(question ?? ''),
     choices: ((choices ?? []) as readonly string[]).map(String),
+    does: (does ?? {}) as Readonly<Record<string, string>>,
+    words: String(words ?? ''),
     cause: (cause ?? null) as unknown as Exhausted | null,
     askedMs,
   }

@@ -68,6 +68,21 @@ scenario('a human answers what the architect cannot', ASKING, async (open) => {
   expect(world.log()).toEqual(['Add hello', 'init'])
 })
 
+scenario('words of a human are the answer where the architect has none', ASKING, async (open) => {
+  const world = await open({ replies: [HELLO, once(planning(ask)), writes('hello'), ...PLAIN] })
+  const { input } = await world.question()
+  expect(input).toMatchObject({
+    question: expect.stringMatching(/^A coder asks: .*\n(.|\n)*could not decide it: rejected/),
+    choices: ['abandon'],
+    words: 'the answer that the coder gets',
+  })
+  await world.answer({ choice: '', text: 'Say hello.' })
+  await world.untilOver()
+  const told = (await world.rows()).filter(({ eventType }) => eventType === 'response')
+  expect(told.map(({ body }) => (body.payload as JsonObject).feedback)).toContain('Say hello.')
+  expect(world.log()).toEqual(['Add hello', 'init'])
+})
+
 scenario('an open question holds up nobody else', ASKING, async (open) => {
   const world = await open({
     replies: [

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import type { Story } from '../../stories/story.ts'
+import type { AgentId } from '../values.ts'
+import { choicesOf, questionOf } from './architect-question.ts'
+import { type Ask, DEFAULT_LIMITS, type RequestMessage, type TeamSettings } from './protocol.ts'
+
+const STORY = { id: 'hello', title: 'Say hello' } as Story
+const WHY = 'rejected: nothing is scripted for it'
+
+function requestOf(ask: Ask): RequestMessage {
+  const settings = { run: 'run', limits: DEFAULT_LIMITS } as TeamSettings
+  return { id: 'q', from: 'run/coder-1' as AgentId, story: STORY, settings, ask }
+}
+
+const BUDGET: Extract<Ask, { kind: 'budget_review' }> = {
+  kind: 'budget_review',
+  state: 'FIXING',
+  used: 'the tests fail in the same way again and again: nothing says how',
+  grants: 0,
+  decisions: 'continue, pivot, escalate, abandon',
+  plan: 'None.',
+  failures: 'nothing says how this repository is tested',
+  diff: null,
+}
+const QUESTION: Ask = { kind: 'question', question: 'Comma or no comma?', tried: '', plan: '' }
+const CODE = { kind: 'code', head: 'abc123', tests: '3 passed', note: '' } as unknown as Ask
+const PLAN: Ask = { kind: 'plan', plan: 'Write hello.sh.', round: 1, note: '' }
+
+test.each([
+  [QUESTION, 'A coder asks: Comma or no comma?'],
+  [PLAN, 'Is this plan right for “Say hello”?\nWrite hello.sh.'],
+  [CODE, 'Is the code of “Say hello” right?\nThe tests: 3 passed\nIt is the commit abc123'],
+  [BUDGET, 'go on? It stopped in FIXING: the tests fail in the same way'],
+  [BUDGET, 'What fails: nothing says how this repository is tested'],
+  [{ ...BUDGET, used: 'turns' }, 'It stopped in FIXING: its budget is spent (turns)'],
+  [{ ...BUDGET, grants: 1 }, 'More turns were granted before: once.'],
+  [{ ...BUDGET, grants: 2 }, 'More turns were granted before: 2 times.'],
+] as const)('of %j a human is asked: %s', (ask, words) => {
+  const question = questionOf(requestOf(ask), WHY)
+  expect(question).toContain(words)
+  expect(question.split('\n').at(-1)).toBe(`The architect could not decide it: ${WHY}`)
+})
+
+test('what no model was asked for has nobody who could not decide it', () => {
+  expect(questionOf(requestOf(PLAN), null)).toBe(
+    'Is this plan right for “Say hello”?\nWrite hello.sh.',
+  )
+})
+
+test.each([
+  [QUESTION, [], ['abandon']],
+  [QUESTION, ['yes', 'no'], ['yes', 'no', 'abandon']],
+  [PLAN, ['yes', 'no'], ['approve', 'needs_changes', 'abandon']],
+  [BUDGET, [], ['approve', 'needs_changes', 'abandon']],
+  // Whoever grants more than the limit would have the story given up.
+  [{ ...BUDGET, grants: 2 }, [], ['needs_changes', 'abandon']],
+  [{ ...BUDGET, grants: 2, decisions: 'continue, abandon' }, [], ['abandon']],
+] as const)('to %j with the options %j the choices are %j', (ask, options, choices) => {
+  expect(choicesOf(requestOf(ask), options, false).choices).toEqual(choices)
+  const spent = choicesOf(requestOf(ask), options, true)
+  expect(spent.choices).toEqual(['again', ...choices])
+})
+
+test('every choice but those of a model says what comes of it', () => {
+  for (const ask of [PLAN, CODE, BUDGET]) {
+    const { choices, does } = choicesOf(requestOf(ask), [], true)
+    expect(Object.keys(does)).toEqual(choices)
+  }
+  expect(Object.keys(choicesOf(requestOf(QUESTION), ['yes'], false).does)).toEqual(['abandon'])
+})
+
+test('words are the answer to a question', () => {
+  expect(choicesOf(requestOf(QUESTION), [], false).words).toBe('the answer that the coder gets')
+  expect(choicesOf(requestOf(PLAN), [], false).words).toBe('')
+})
