@@ -17,16 +17,16 @@ afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
 /** What the demo promises to show on its way. */
 const SHOWN = [
   /PLAN_REVIEW → PLANNING {2}review_changes_requested/,
-  /TESTING → FIXING {2}tests_failed/,
-  /CODING → QUESTION {2}question_asked/,
+  /TESTING → FIXING {2}tests_failed \(.*failed/,
+  /CODING → QUESTION {2}question_asked \(.*\?/,
   /QUESTION → CODING {2}question_answered/,
-  /CODING → BUDGET_REVIEW {2}budget_exhausted/,
+  /CODING → BUDGET_REVIEW {2}budget_exhausted \(turns\)/,
   /AWAIT_MERGE → FIXING {2}merge_conflicted/,
   /CODING → SUSPEND {2}service_unavailable/,
   /SUSPEND → CODING {2}service_restored/,
   /CODING → ERROR {2}failed_unrecoverably/,
   /ASSIGNED → READY {2}story_requeued/,
-  /REQUEST → ESCALATED {2}escalated/,
+  /REQUEST → ESCALATED {2}escalated \(To how many decimal places/,
   /ESCALATED → REQUEST {2}human_answered/,
 ]
 

@@ -32,6 +32,7 @@ export function escalate(
     set: { ...decision.set, ...asArchitectData({ asked: effectIdOf(c.agent, 0) }) },
     effects: [{ kind: 'ask_human', input: input as unknown as Json }],
     timers: { [ESCALATION]: c.atMs + timeoutMs },
+    reason: bounded(question, 500),
   }
 }
 

@@ -138,7 +138,7 @@ function afterCodeReview(c: CoderCase, { status, feedback }: ResponseMessage): D
   const fix: Fix = { kind: 'review', text: feedback }
   const set = asData({ fix, counts: { ...counts, codeRounds } })
   const move: MoveTo = { event: 'review_changes_requested', to: c.rules.mends }
-  return thinkFix(c, fix, move, {}, set)
+  return { ...thinkFix(c, fix, move, {}, set), reason: bounded(feedback, 500) }
 }
 
 function afterMerge(
@@ -159,5 +159,6 @@ function afterMerge(
     move: { event: 'merge_conflicted', to: c.rules.mends },
     set: asData({ fix, counts: { ...counts, mergeRounds: counts.mergeRounds + 1 } }),
     effects: [{ kind: 'prepare_workspace', input }],
+    reason: bounded(conflict.text, 500),
   }
 }

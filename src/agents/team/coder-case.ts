@@ -178,7 +178,8 @@ export function sendBack(c: CoderCase, remarks: string, failures = ''): Decision
   const move: MoveTo = { event: 'review_changes_requested', to: 'PLANNING' }
   const set = asData({ counts: { ...counts, planRounds } })
   const known = { ...(plan !== '' && { plan }), ...(failures !== '' && { failures }) }
-  return think(c, 'coder/planning', move, { ...known, remarks }, set)
+  const reason = bounded(remarks, 500)
+  return { ...think(c, 'coder/planning', move, { ...known, remarks }, set), reason }
 }
 
 /** What needs no change is done when the tests pass on it as it is. */

@@ -92,12 +92,12 @@ function testsFailed(c: CoderCase, text: string, fingerprint: string, set: JsonO
   })
   const move: MoveTo = { event: 'tests_failed', to: c.rules.mends }
   if (sameFailures < work.settings.limits.sameFailures) {
-    return thinkFix(c, fix, move, {}, { ...set, ...changed })
+    return { ...thinkFix(c, fix, move, {}, { ...set, ...changed }), reason: bounded(text, 500) }
   }
   const given = { ...changed, ...asData({ counts: { ...counts, sameFailures: 0 } }) }
   const [how] = text.split('\n')
   const why = `the tests fail in the same way again and again: ${how}`
-  return giveIn(c, move, why, { ...set, ...given })
+  return { ...giveIn(c, move, why, { ...set, ...given }), reason: bounded(text, 500) }
 }
 
 function requestReview(

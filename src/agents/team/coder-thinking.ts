@@ -42,7 +42,8 @@ function takeEnding(c: CoderCase, decision: Decision, tool: string, input: Json)
     case 'ask_question': {
       const ask = { kind: 'question', question: text('question'), tried: text('tried') } as const
       const move: MoveTo = { event: 'question_asked', to: 'QUESTION' }
-      return request(c, decision, move, { ...ask, plan: c.work.plan })
+      const reason = bounded(ask.question, 500)
+      return request(c, { ...decision, reason }, move, { ...ask, plan: c.work.plan })
     }
     case 'done': {
       const { story, settings } = c.work.work
@@ -87,8 +88,8 @@ function planningStuck(c: CoderCase, before: Decision, reason: string): Decision
   const { counts } = c.work
   if (counts.stuck > 0) return planningOver(c, before, `planning cannot go on: ${reason}`)
   const set = { ...before.set, ...asData({ counts: { ...counts, stuck: counts.stuck + 1 } }) }
-  const decision = { ...before, set }
   const question = `Planning cannot go on: ${reason}`
+  const decision = { ...before, set, reason: bounded(question, 500) }
   return request(c, decision, move, { kind: 'question', question, tried: '', plan: '' })
 }
 
@@ -116,5 +117,6 @@ export function reviewBudget(
     diff: diff ?? null,
   }
   const move: MoveTo = { event: 'budget_exhausted', to: 'BUDGET_REVIEW' }
-  return request(c, { ...decision, set: { ...decision.set, spent } }, move, ask, cause)
+  const told = { ...decision, set: { ...decision.set, spent }, reason: bounded(spent, 500) }
+  return request(c, told, move, ask, cause)
 }

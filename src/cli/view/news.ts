@@ -9,12 +9,12 @@ export function newsOf(row: StoredRow): string | undefined {
   const isNews = kind === 'moved' || kind === 'halted' || kind === 'set_aside'
   if (!isNews || place === 'ledger') return undefined
   const time = new Date(atMs).toISOString().slice(11, 19)
-  const reason = body.reason ?? body.error
-  const because = reason === undefined ? '' : ` (${firstLine(reason)})`
+  const reason = firstLine(body.reason ?? body.error ?? '')
+  const because = reason === '' ? '' : ` (${reason})`
   const what = kind === 'moved' ? `${from} → ${to}  ${move}` : `${kind} in ${to}`
   return printable(`${time}  ${place.padEnd(14)} ${what}${because}`)
 }
 
 function firstLine(text: string): string {
-  return (text.split('\n')[0] ?? '').slice(0, 160)
+  return (text.trim().split('\n')[0] ?? '').slice(0, 160).toWellFormed()
 }
