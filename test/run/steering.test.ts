@@ -317,12 +317,26 @@ test(
   'two runs that are started at once share one engine',
   async () => {
     await user.play([HELLO, writes('hello'), ...PLAIN], { tests: TESTS })
-    const start = () => user.slipway('run', '../spec.md', '--detach')
-    const both = await Promise.all([start(), start()])
+    user.write('../more.md', `${SPEC}\nIn few lines.\n`)
+    const start = (spec: string) => user.slipway('run', spec, '--detach')
+    const both = await Promise.all([start('../spec.md'), start('../more.md')])
     expect(both.map(({ code, stderr }) => (code === 0 ? '' : stderr))).toEqual(['', ''])
   },
   QUIET_MS,
 )
+
+test('a spec that is under way is not begun again, unless that one is stopped', async () => {
+  const slow = { ...HELLO, do: [{ wait_ms: 30_000 }, ...HELLO.do] }
+  await user.play([slow, writes('hello'), ...PLAIN], { tests: TESTS })
+  const start = () => user.slipway('run', '../spec.md', '--detach')
+  const both = await Promise.all([start(), start()])
+  expect(both.map(({ code }) => code).toSorted()).toEqual([0, 2])
+  const { run } = await view()
+  const refused = await start()
+  expect(refused.stderr).toContain(`This spec is under way as ${run}. slipway watch ${run} shows`)
+  expect((await user.slipway('stop', run)).code).toBe(0)
+  expect((await start()).code).toBe(0)
+}, 60_000)
 
 test(
   'a spec that the repository fulfils already is done when the tests show it',

@@ -14,10 +14,12 @@ import {
   resolveTests,
 } from '../config/resolve-settings.ts'
 import { openTrustedTools } from '../mcp-servers.ts'
+import { journalSource } from '../view/run-source.ts'
 import { openBrains, secretsOfBrains } from './brains.ts'
 import { type NewTask, startConfiguredTask } from './configured-task.ts'
 import { forgeOpener } from './github.ts'
 import { requireBrains, requireMinds, TASK_ROLES, TEAM_ROLES } from './minds.ts'
+import { refuseSameSpec } from './same-spec.ts'
 import { openTeam, type RunStart, type Team } from './team.ts'
 
 /** A team as the user configured it, and how its runs are started. */
@@ -25,6 +27,7 @@ export interface ConfiguredTeam {
   readonly team: Team
   /** Takes in what the user's repository has by now; refuses a branch that nothing can begin on. */
   takeIn(target: string): Promise<void>
+  /** Starts a run; the same spec cannot be started while it is under way. */
   start(run: NewRun): Promise<void>
   /** Starts a task; the same one cannot be started while it is under way. */
   startTask(task: NewTask): Promise<void>
@@ -87,6 +90,11 @@ export async function openConfiguredTeam(
   })
   // One after the other, so that the second of two that are the same finds the first.
   let starting: Promise<void> = Promise.resolve()
+  const inTurn = (start: () => Promise<void>) => {
+    const started = starting.then(start)
+    starting = started.catch(() => {})
+    return started
+  }
   const startTask = async (task: NewTask) => {
     const minds = await requireMinds(plans, TASK_ROLES, task.id, resolveLedgerLimits(loaded))
     await startConfiguredTask(team, loaded, minds, { ...task, text: clean(task.text) })
@@ -96,17 +104,18 @@ export async function openConfiguredTeam(
     preview: config.review.spec,
     isWish,
   })
+  const startRun = async (run: NewRun) => {
+    const spec = specOf(run)
+    await refuseSameSpec(journalSource(team.journal), { ...run, document: spec.document })
+    await startConfiguredRun(team, loaded, plans, run, spec)
+  }
   return {
     team,
     clean,
     takeIn: (target) => team.takeIn(repository.root, target),
     bring: (run, spec) => team.bring(run, specOf(spec)),
-    startTask(task) {
-      const started = starting.then(() => startTask(task))
-      starting = started.catch(() => {})
-      return started
-    },
-    start: (run) => startConfiguredRun(team, loaded, plans, run, specOf(run)),
+    startTask: (task) => inTurn(() => startTask(task)),
+    start: (run) => inTurn(() => startRun(run)),
   }
 }
 

@@ -68,7 +68,7 @@ export async function refuseSameTask(source: RunSource, text: string): Promise<v
 }
 
 /** A text by its words alone. */
-function wordsOf(text: string): string {
+export function wordsOf(text: string): string {
   return text.trim().replace(/\s+/g, ' ')
 }
 

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import type { AgentRecord, RunRecord } from '../../runtime/records.ts'
+import type { RunSource } from '../view/run-source.ts'
+import { refuseSameSpec } from './same-spec.ts'
+
+const SPEC = '# Greeter\n\nIt greets.\n'
+
+/** A run with one product manager, who was brought that. */
+function source(status: string, state: string, brought: object): RunSource {
+  const settings = { target: 'main' }
+  const data = { brought: { document: SPEC, isWish: false, settings, ...brought } }
+  const pm = { key: 1, id: 'greeter-1/pm', role: 'pm', state, data } as unknown as AgentRecord
+  return {
+    runs: async () => [{ id: 'greeter-1', status, config: {} } as unknown as RunRecord],
+    agents: async () => [pm],
+    effects: async () => [],
+    lastMs: async () => null,
+    rows: async () => [],
+  }
+}
+
+const NEW = { id: 'greeter-2', document: SPEC, target: 'main', isWish: false }
+
+test.each([
+  ['running', /as greeter-1\. slipway watch greeter-1 shows it, slipway stop greeter-1 ends it/],
+  ['paused', /as greeter-1\. slipway resume greeter-1 goes on with it/],
+])('a spec of a run that is %s is refused', async (status, message) => {
+  const going = source(status, 'DRAFTING', {})
+  await expect(refuseSameSpec(going, NEW)).rejects.toThrow(message)
+  const spaced = { ...NEW, document: `${SPEC}\n` }
+  await expect(refuseSameSpec(going, spaced)).rejects.toThrow(message)
+})
+
+test.each([
+  ['a run that is stopped', source('stopped', 'DRAFTING', {}), NEW],
+  ['a run that is over', source('running', 'DONE', {}), NEW],
+  ['another spec', source('running', 'DRAFTING', { document: '# Greeter\n' }), NEW],
+  ['another branch', source('running', 'DRAFTING', {}), { ...NEW, target: 'next' }],
+  ['the run itself', source('running', 'DRAFTING', {}), { ...NEW, id: 'greeter-1' }],
+  ['an interview', source('running', 'DRAFTING', {}), { ...NEW, isWish: true }],
+])('%s is in the way of none', async (_, known, run) => {
+  await refuseSameSpec(known, run)
+})
