@@ -3,5 +3,8 @@ export class StateFolderError extends Error {
   override readonly name = 'StateFolderError'
 }
 
+/** Nothing was begun there yet. */
+export class NoJournalError extends StateFolderError {}
+
 /** Another process writes there at present. */
 export class StateFolderInUseError extends StateFolderError {}

@@ -128,13 +128,17 @@ test('the second Ctrl-C stops at once, and the run goes on elsewhere', async () 
   expect((await user.slipway('replay', run)).stdout).toContain('Sound')
 }, 60_000)
 
+const NO_RUN = /^slipway: There is no run yet\. slipway run <spec> starts one\.\n$/
+
 test.each([
   [['run', 'nothing.md'], /no such file/],
   [['run', 'src'], /it is a folder/],
   [['run', '../spec.md', '--target', 'nowhere'], /no branch nowhere/],
-  [['status', 'nothing'], /no journal|no run/i],
-  [['answer', 'x'], /no journal|Nothing is asked/i],
-  [['retry', 'x'], /no journal|has failed/i],
+  [['status'], NO_RUN],
+  [['status', 'nothing'], NO_RUN],
+  [['answer', 'x'], NO_RUN],
+  [['retry', 'x'], NO_RUN],
+  [['status', '--state', 'nowhere'], /nowhere holds no journal/],
   [['run', '../spec.md', '--detach', '--foreground'], /cannot be used with/],
 ])('%j is refused with what to do', async (args, message) => {
   const { code, stderr } = await user.slipway(...args)

@@ -1,4 +1,5 @@
 import { openSqliteJournalReader } from '../../journal/sqlite/sqlite-journal.ts'
+import { NoJournalError } from '../../journal/state-folder-error.ts'
 import { type Control, connectControl } from '../engine/control.ts'
 import { EngineGoneError } from '../engine/engine-error.ts'
 import { findPlace, type StateOptions } from '../state-folder.ts'
@@ -18,6 +19,8 @@ interface OpenSource {
   close(): Promise<void>
 }
 
+const NO_RUN = 'There is no run yet. slipway run <spec> starts one.'
+
 /** Opens what a command looks at: the engine where one runs, else the journal as it is. */
 export async function openSource(options: StateOptions): Promise<OpenSource> {
   const { stateFolder } = findPlace(options)
@@ -25,7 +28,11 @@ export async function openSource(options: StateOptions): Promise<OpenSource> {
   if (control !== undefined) {
     return { source: outliving(control, stateFolder), hasEngine: true, close: async () => {} }
   }
-  const journal = await openSqliteJournalReader(stateFolder)
+  const journal = await openSqliteJournalReader(stateFolder).catch((error) => {
+    // A folder that was named may be the wrong one; the error says so.
+    const isFirst = error instanceof NoJournalError && options.state === undefined
+    throw isFirst ? new UsageError(NO_RUN) : error
+  })
   return { source: journalSource(journal), hasEngine: false, close: () => journal.close() }
 }
 
@@ -70,9 +77,7 @@ export async function findRun(source: RunSource, name: string | undefined): Prom
   if (found !== undefined) return found.id
   const known = runs.length === 0 ? 'none' : runs.map(({ id }) => id).join(', ')
   throw new UsageError(
-    name === undefined
-      ? 'There is no run yet. slipway run <spec> starts one.'
-      : `There is no run ${JSON.stringify(name)}. There are: ${known}.`,
+    name === undefined ? NO_RUN : `There is no run ${JSON.stringify(name)}. There are: ${known}.`,
   )
 }
 

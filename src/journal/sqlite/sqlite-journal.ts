@@ -5,7 +5,7 @@ import type { Batch, Journal, JournalReader, LoadedAgent, Recovery } from '../..
 import type { AgentRecord, JournalRow } from '../../runtime/records.ts'
 import { makeStateFolder, writeOwnFile } from '../file-system.ts'
 import { refuseNetworkFileSystem } from '../network-file-system.ts'
-import { StateFolderError } from '../state-folder-error.ts'
+import { NoJournalError, StateFolderError } from '../state-folder-error.ts'
 import { AcceptedIds } from './accepted-ids.ts'
 import { type Database, openDatabase, type SqlValue } from './driver.ts'
 import { refuseDamagedLog, reserveLog } from './log.ts'
@@ -88,7 +88,7 @@ export async function openSqliteJournalReader(folder: string): Promise<JournalRe
     const size = sizeOfFile(path)
     await refuseDamagedLog(path)
     if (size === undefined) {
-      throw new StateFolderError(
+      throw new NoJournalError(
         `${folder} holds no journal. Start a run first, or name the state folder with --state.`,
       )
     }
