@@ -3,7 +3,7 @@ import type { StateOptions } from './state-folder.ts'
 import { styleFor } from './style.ts'
 import { drawBoard } from './view/board.ts'
 import { chooseRun } from './view/open-source.ts'
-import { asksElsewhere, readJudgedView } from './view/read-view.ts'
+import { asksElsewhere, othersLine, readJudgedView, readOthers } from './view/read-view.ts'
 import { exitCodeOf } from './view/run-end.ts'
 import type { RunSource } from './view/run-source.ts'
 import type { RunView } from './view/run-view.ts'
@@ -19,8 +19,10 @@ export async function status(name: string | undefined, options: StatusOptions): 
   const { source, run, hasEngine, close } = await chooseRun(name, options)
   try {
     const view = await readJudgedView(source, run)
+    const others = await readOthers(source, run)
     const { stdout } = process
-    if (options.json) stdout.write(`${JSON.stringify({ ...view, hasEngine }, null, 2)}\n`)
+    if (options.json) stdout.write(`${JSON.stringify({ ...view, hasEngine, others }, null, 2)}
+`)
     else {
       const lines = drawBoard(view, {
         style: styleFor(stdout),
@@ -31,7 +33,8 @@ export async function status(name: string | undefined, options: StatusOptions): 
         hint: '',
         isAskedElsewhere: await asksElsewhere(source, view),
       })
-      stdout.write(`${lines.join('\n').trimEnd()}\n`)
+      const also = othersLine(others)
+      stdout.write(`${lines.join('\n').trimEnd()}\n${also === undefined ? '' : `\n${also}\n`}`)
     }
     if (view.status === 'running' && !hasEngine) {
       const note = `Nobody works on it: its process has ended. slipway resume ${run} goes on with it.\n`

@@ -13,7 +13,7 @@ import { findPlace, type StateOptions } from './state-folder.ts'
 import { followTask } from './task.ts'
 import { UsageError } from './usage-error.ts'
 import { chooseRun, openSource } from './view/open-source.ts'
-import { readJudgedView } from './view/read-view.ts'
+import { othersLine, readJudgedView, readOthers } from './view/read-view.ts'
 import { failureReason, isRunOver } from './view/run-end.ts'
 import type { RunSource } from './view/run-source.ts'
 import type { RunView } from './view/run-view.ts'
@@ -130,7 +130,14 @@ export async function steer(
   options: SteerOptions,
 ): Promise<number> {
   const { source, run, close } = await chooseRun(name, options)
-  const idle = await idleAs(source, run, how).finally(close)
+  const look = async () => ({
+    idle: await idleAs(source, run, how),
+    // Whoever names no run may not think of the others.
+    others: name === undefined && how !== 'resume' ? await readOthers(source, run) : [],
+  })
+  const { idle, others } = await look().finally(close)
+  const also = othersLine(others)
+  if (also !== undefined) process.stderr.write(`${run} is the newest. ${also}\n`)
   if (idle !== undefined) {
     process.stderr.write(`${run} is ${idle}: there is nothing to ${how}.\n`)
     return EXIT_CODE.done

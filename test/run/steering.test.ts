@@ -336,6 +336,10 @@ test('a spec that is under way is not begun again, unless that one is stopped', 
   expect(refused.stderr).toContain(`This spec is under way as ${run}. slipway watch ${run} shows`)
   expect((await user.slipway('stop', run)).code).toBe(0)
   expect((await start()).code).toBe(0)
+  expect((await view()).others).toEqual([{ run, status: 'stopped' }])
+  const also = `Also: ${run} (stopped). slipway status <run> shows one.\n`
+  expect((await user.slipway('status')).stdout).toContain(also)
+  expect((await user.slipway('stop')).stderr).toContain(`is the newest. ${also}`)
 }, 60_000)
 
 test(

@@ -1,4 +1,6 @@
+import { printable } from '../printable.ts'
 import { gatherEvidence } from './evidence.ts'
+import { isRunOver } from './run-end.ts'
 import type { RunSource } from './run-source.ts'
 import { type RunView, viewRun } from './run-view.ts'
 
@@ -21,6 +23,28 @@ export async function readJudgedView(source: RunSource, run: string): Promise<Ru
   if (view.status !== 'done' || view.task !== null) return view
   const { isComplete } = await gatherEvidence(source, run)
   return isComplete ? view : { ...view, status: 'failed', isUnshown: true }
+}
+
+/** A run beside the one that somebody looks at. */
+export interface OtherRun {
+  readonly run: string
+  readonly status: RunView['status']
+}
+
+/** The other runs that something may still become of. A task that is stopped is given up. */
+export async function readOthers(source: RunSource, run: string): Promise<readonly OtherRun[]> {
+  const others = (await source.runs()).filter(({ id }) => id !== run)
+  const views = await Promise.all(others.map(({ id }) => readView(source, id)))
+  const isLeft = (view: RunView) =>
+    !isRunOver(view) && (view.task === null || view.status !== 'stopped')
+  return views.filter(isLeft).map(({ run, status }) => ({ run, status }))
+}
+
+/** The other runs in one line; undefined where there are none. */
+export function othersLine(others: readonly OtherRun[]): string | undefined {
+  if (others.length === 0) return undefined
+  const named = others.map(({ run, status }) => `${printable(run)} (${status})`)
+  return `Also: ${named.join(', ')}. slipway status <run> shows one.`
 }
 
 /** Whether somebody asks in another run while one is asked here. */
