@@ -20,6 +20,7 @@ import { chooseRun } from './view/open-source.ts'
 import { readView } from './view/read-view.ts'
 import { budgetHint, exitCodeOf, failureReason, unpricedNote } from './view/run-end.ts'
 import type { RunSource } from './view/run-source.ts'
+import type { RunView } from './view/run-view.ts'
 import { proseFor } from './wrap.ts'
 
 export interface RunOptions extends StateOptions {
@@ -172,6 +173,7 @@ export async function followToEnd(
     hint: `a answers what is asked, ${ways}`,
     signal: signal ?? leaving.signal,
     attend: async (view) => keys?.attend(view) ?? false,
+    describeOutage: (view) => describeOutage(view, options, !isOurs),
   }).finally(() => {
     keys?.close()
     process.off('SIGINT', leave)
@@ -188,6 +190,24 @@ export async function followToEnd(
   for (const line of closingLines(view)) out.write(`${line}\n`)
   if (view.status === 'done') out.write(await describeResult(view, options))
   return view.isOut ? EXIT_CODE.provider : exitCodeOf(view)
+}
+
+/** How long a service is waited for, and what helps where the key is refused. */
+async function describeOutage(
+  { run, agents }: RunView,
+  options: StateOptions,
+  isWorkHere: boolean,
+): Promise<string> {
+  const { config } = await loadConfig(findPlace(options).root, process.env)
+  const { probeSeconds, minutes } = config.outage
+  const waits = `What does not answer is asked again every ${probeSeconds} s, for ${minutes} min.`
+  if (!agents.some(({ outage }) => outage?.startsWith('auth'))) {
+    return `${waits} What is suspended goes on when it is back.`
+  }
+  const again = isWorkHere
+    ? `press Ctrl-C twice, set another, and type slipway resume ${run} --foreground`
+    : `set another, and type slipway resume ${run}`
+  return `${waits} If the key is wrong, ${again}`
 }
 
 /** How the work is taken over; on another forge it is where the user expects it. */

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ProviderServer, startProviderServer } from '../providers/server.ts'
@@ -87,6 +88,24 @@ test('a model without a known price is in the way once dollars are limited', asy
   expect(of('brain of pm, architect, coder, reviewer, tester')?.fix).toContain(
     'budget.allowUnpriced',
   )
+})
+
+test.each([
+  ['401', 'refuses the key (401)', 'Set OPENAI_API_KEY to a key that it takes.'],
+  ['503', 'answers with HTTP 503', 'Wait, or look there.'],
+  ['nobody', 'does not answer', 'Look at the address and the network.'],
+])('of a named model that says %s, doctor says: %s', async (status, found, fix) => {
+  const refusing = createHttpServer((_, response) => response.writeHead(Number(status)).end())
+  await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve))
+  const { port } = refusing.address() as AddressInfo
+  if (status === 'nobody') refusing.close()
+  const url = `http://127.0.0.1:${port}/v1`
+  Object.assign(place.env, { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: url, SLIPWAY_MODEL: 'x' })
+  const { of } = await examine().finally(() => refusing.close())
+  expect(of('brain of pm, architect, coder, reviewer, tester')).toMatchObject({
+    found: `openai, x at ${url} ${found}`,
+    fix,
+  })
 })
 
 test('a state folder that came with the repository is in the way', async () => {

@@ -230,14 +230,24 @@ describe('what stands in the way', () => {
   })
 
   test.each([
-    [401, 'it refuses the key (401)'],
-    [500, 'HTTP 500'],
-  ])('an answer of %i is told without the key', async (code, reason) => {
+    [401, ': it refuses the key (401). Set ANTHROPIC_API_KEY to a key that it takes.'],
+    [500, ': HTTP 500. Mend that, or name one: SLIPWAY_MODEL, or model in the configuration.'],
+  ])('an answer of %i is told without the key', async (code, end) => {
     status = code
     const environment = { ANTHROPIC_API_KEY: 'secret-key-1', ANTHROPIC_BASE_URL: url }
     const [found = ''] = await problems({}, environment)
-    expect(found).toContain(`could not be asked for its models at ${url}/v1: ${reason}`)
+    expect(found).toContain(` at ${url}/v1${end}`)
     expect(found).not.toContain('secret-key-1')
+  })
+
+  test.each([
+    ['its own variable', { apiKeyEnv: 'MY_KEY' }, 'Set MY_KEY to a key that it takes.'],
+    ['no variable', {}, 'Name the variable with a key for it as apiKeyEnv'],
+  ])('a key that is refused is named by %s', async (_, entry, fix) => {
+    status = 401
+    const place = { provider: 'openai-compatible' as const, baseUrl: `${url}/v1`, ...entry }
+    const [found = ''] = await problems({ models: { default: place } }, { MY_KEY: 'k' })
+    expect(found).toContain(fix)
   })
 
   test('nobody there, and no list', async () => {

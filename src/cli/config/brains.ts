@@ -8,7 +8,7 @@ import { type BrainOutline, outlineBrain, ROLES, type ThinkingRole } from './bra
 import type { ListedModel } from './model-choice.ts'
 import { chooseModel, type Listing, type ModelAnswer } from './model-list.ts'
 import type { Environment } from './place.ts'
-import { keyVariables } from './provider-variables.ts'
+import { keyVariables, mendKey } from './provider-variables.ts'
 import type { SlipwayConfig } from './settings/defaults.ts'
 import type { BrainEntry } from './settings/schema.ts'
 
@@ -138,6 +138,9 @@ async function planBrain(
   if (answer.ok) {
     const listed = outline.model === null ? answer.model : { id: outline.model }
     return { ...planModel(place, entry, listed), ...key }
+  }
+  if (isKnown && answer.isKeyRefused) {
+    return `${from}: ${provider} at ${baseUrl}: ${answer.reason}. ${mendKey(variable ?? undefined)}`
   }
   if (!isKnown) return `${WAYS_OUT}\n(Ollama was asked at ${baseUrl}: ${answer.reason}.)`
   return `${from}: ${provider} could not be asked for its models at ${baseUrl}: ${answer.reason}. Mend that, or name one: SLIPWAY_MODEL, or model in the configuration.`

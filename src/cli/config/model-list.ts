@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ApiProvider } from '../../effects/brains/api-model.ts'
-import { headersFor } from '../../effects/brains/provider-probe.ts'
+import { headersFor, refusesKey } from '../../effects/brains/provider-probe.ts'
 import { type ListedModel, rankModels } from './model-choice.ts'
 
 /** A provider to be asked for its models. */
@@ -12,7 +12,7 @@ export interface Listing {
 
 export type ModelAnswer =
   | { readonly ok: true; readonly model: ListedModel }
-  | { readonly ok: false; readonly reason: string }
+  | { readonly ok: false; readonly reason: string; readonly isKeyRefused: boolean }
 
 /** For all that is asked. */
 const TIMEOUT_MS = 10_000
@@ -76,11 +76,13 @@ export async function chooseModel(listing: Listing): Promise<ModelAnswer> {
     if (listing.provider === 'ollama') return await chooseWithTools(ask, ranked)
     const [model] = ranked
     if (model !== undefined) return { ok: true, model }
-    return { ok: false, reason: 'it lists no model that converses' }
+    return { ok: false, reason: 'it lists no model that converses', isKeyRefused: false }
   } catch (error) {
-    return { ok: false, reason: reasonOf(error) }
+    return { ok: false, reason: reasonOf(error), isKeyRefused: error instanceof KeyRefusedError }
   }
 }
+
+class KeyRefusedError extends Error {}
 
 type Ask = (path: string, body?: object) => Promise<unknown>
 
@@ -146,7 +148,8 @@ async function chooseWithTools(ask: Ask, ranked: readonly ListedModel[]): Promis
       model: Number.isInteger(length) ? { ...model, contextTokens: length } : model,
     }
   }
-  return { ok: false, reason: 'it has no model that calls tools; `ollama pull` one' }
+  const reason = 'it has no model that calls tools; `ollama pull` one'
+  return { ok: false, reason, isKeyRefused: false }
 }
 
 async function request(
@@ -165,8 +168,9 @@ async function request(
   })
   if (!response.ok) {
     await response.body?.cancel()
-    const isKey = response.status === 401 || response.status === 403
-    throw new Error(isKey ? `it refuses the key (${response.status})` : `HTTP ${response.status}`)
+    const { status } = response
+    if (!refusesKey(status)) throw new Error(`HTTP ${status}`)
+    throw new KeyRefusedError(`it refuses the key (${status})`)
   }
   const chunks: Uint8Array[] = []
   let bytes = 0

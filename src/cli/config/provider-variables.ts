@@ -56,6 +56,13 @@ export function findKeyVariable(
   return keyVariables(provider).find((name) => Boolean(environment[name]?.trim()))
 }
 
+/** What to do about a key that a provider refuses, by the variable that holds it, if one does. */
+export function mendKey(variable: string | undefined): string {
+  return variable === undefined
+    ? 'Name the variable with a key for it as apiKeyEnv in its entry under models.'
+    : `Set ${variable} to a key that it takes.`
+}
+
 /** The first provider with a key, in a fixed order. */
 export function findProvider(environment: Environment): KnownProvider | undefined {
   const withKeys = ['anthropic', 'openai', 'google'] as const

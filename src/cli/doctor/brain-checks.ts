@@ -3,11 +3,12 @@ import type { AgentId } from '../../agents/values.ts'
 import type { Agent } from '../../effects/brains/agents/agent.ts'
 import { AGENTS } from '../../effects/brains/agents/agent-catalog.ts'
 import { findInstallation } from '../../effects/brains/agents/installation.ts'
-import { probeProvider } from '../../effects/brains/provider-probe.ts'
+import { examineProvider } from '../../effects/brains/provider-probe.ts'
 import { ROLES } from '../config/brain-outline.ts'
 import { type BrainPlan, resolveBrains, toMind } from '../config/brains.ts'
 import type { Merged } from '../config/layers.ts'
 import type { Environment } from '../config/place.ts'
+import { keyVariables, mendKey } from '../config/provider-variables.ts'
 import { resolveLedgerLimits } from '../config/resolve-settings.ts'
 import { type Check, missing, ok, warn } from './check.ts'
 
@@ -72,14 +73,22 @@ async function checkPlan(
   }
   const { provider, model, baseUrl } = plan.choice
   const place = `${provider}, ${model} at ${baseUrl}`
-  if (await probeProvider(plan.choice, AbortSignal.timeout(PROBE_MS_MAX))) {
-    return found(name, place)
+  const health = await examineProvider(plan.choice, AbortSignal.timeout(PROBE_MS_MAX))
+  switch (health.kind) {
+    case 'well':
+      return found(name, place)
+    case 'refused':
+      return missing(name, `${place} refuses the key (${health.status})`, mendKey(variableOf(plan)))
+    case 'failing':
+      return missing(name, `${place} answers with HTTP ${health.status}`, 'Wait, or look there.')
+    case 'silent':
+      return missing(name, `${place} does not answer`, 'Look at the address and the network.')
   }
-  return missing(
-    name,
-    `${place} does not answer, or refuses the key`,
-    'Look at the key and the network.',
-  )
+}
+
+/** The variable with the key of a plan, if it has one. */
+function variableOf({ choice, keyVariable }: Extract<BrainPlan, { kind: 'api' }>) {
+  return choice.apiKey === '' ? undefined : (keyVariable ?? keyVariables(choice.provider)[0])
 }
 
 /** It works, and costs what nobody can bound in dollars. */

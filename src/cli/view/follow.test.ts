@@ -55,6 +55,22 @@ test('services that were waited for in vain end it, where nobody is there', asyn
 })
 
 test.each([
+  ['somebody is suspended', SUSPENDED, 1],
+  ['nobody is', [agent('pm', 'DRAFTING')], 0],
+])('how long a service is waited for is told once, where %s', async (_, agents, times) => {
+  const said: string[] = []
+  const out = new PassThrough().on('data', (text) => said.push(String(text)))
+  await followRun(source(agents, []), 'r', {
+    as: 'lines',
+    out: out as unknown as NodeJS.WriteStream,
+    hint: '',
+    signal: AbortSignal.timeout(500),
+    describeOutage: async ({ run }) => `${run} waits`,
+  })
+  expect(said.filter((text) => text === 'r waits\n')).toHaveLength(times)
+})
+
+test.each([
   ['somebody watches', SUSPENDED, ['suspension_timed_out'], false],
   ['they are waited for', SUSPENDED, ['service_unavailable'], true],
   ['they came back', SUSPENDED, ['suspension_timed_out', 'service_restored'], true],

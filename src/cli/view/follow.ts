@@ -21,6 +21,8 @@ export interface FollowSettings {
   readonly signal: AbortSignal
   /** Told every view, for those who act on what they see. */
   readonly onView?: (view: RunView) => void
+  /** What to know when somebody is first seen suspended. */
+  readonly describeOutage?: (view: RunView) => Promise<string>
   /** Waited for before the board is drawn; true when the terminal was used for something else. */
   readonly attend?: (view: RunView) => Promise<boolean>
 }
@@ -50,6 +52,11 @@ export async function followRun(
   let restsSinceMs = Infinity
   const style = styleFor(out)
   const news: string[] = []
+  const tell = (line: string | undefined) => {
+    if (line === undefined) return
+    if (as === 'lines') out.write(`${line}\n`)
+    news.push(line)
+  }
   const screen = new Screen(out)
   const viewer = new Viewer(source, run)
   let afterSeq = 0
@@ -59,13 +66,11 @@ export async function followRun(
     for (const row of rows) {
       afterSeq = row.seq
       outage.note(row)
-      const line = newsOf(row)
-      if (line === undefined) continue
-      if (as === 'lines') out.write(`${line}\n`)
-      news.push(line)
+      tell(newsOf(row))
     }
-    news.splice(0, news.length - NEWS_KEPT)
     const view = await viewer.view(rows.length > 0)
+    if (outage.isFirstSeen(view)) tell(await settings.describeOutage?.(view))
+    news.splice(0, news.length - NEWS_KEPT)
     settings.onView?.(view)
     if (as === 'board') {
       const attendedMs = performance.now()
@@ -116,11 +121,19 @@ class Viewer {
 /** Whether the services were out for as long as they are waited for, and still are. */
 class Outage {
   #hasTimedOut = false
+  #isSeen = false
 
   note({ kind, move }: StoredRow): void {
     if (kind !== 'moved') return
     if (move === 'suspension_timed_out') this.#hasTimedOut = true
     else if (move === 'service_restored') this.#hasTimedOut = false
+  }
+
+  /** True once, when somebody is suspended. */
+  isFirstSeen({ agents }: RunView): boolean {
+    const wasSeen = this.#isSeen
+    this.#isSeen ||= agents.some(({ state }) => state === 'SUSPEND')
+    return this.#isSeen && !wasSeen
   }
 
   holds({ agents }: RunView): boolean {
