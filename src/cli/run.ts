@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openGit } from '../effects/git/git.ts'
 import { openProcesses } from '../effects/process/processes.ts'
 import { BoardKeys } from './board-keys.ts'
+import { describeChanges } from './changed-files.ts'
 import { describeIgnored, loadConfig } from './config/load-config.ts'
 import type { NewRun } from './engine/configured-team.ts'
 import type { Control } from './engine/control.ts'
@@ -58,6 +59,7 @@ async function startRun(document: string, isWish: boolean, options: RunOptions):
   const { stderr } = process
   for (const line of describeIgnored(loaded)) stderr.write(proseFor(stderr, `${line}\n`))
   const target = options.target ?? loaded.config.target ?? (await currentBranch(root))
+  await warnOfChanges(root, target)
   const id = options.into === undefined ? nameRun(document) : await findRun(options.into, options)
   const start: NewRun = { id, document, target, isWish }
   if (options.foreground) {
@@ -80,6 +82,13 @@ async function startRun(document: string, isWish: boolean, options: RunOptions):
     return EXIT_CODE.done
   }
   return followToEnd(control, id, options)
+}
+
+/** Whoever has not committed something may think that it is built on. */
+async function warnOfChanges(root: string, target: string): Promise<void> {
+  const changes = await describeChanges({ root, git: join(root, '.git') })
+  if (changes === undefined) return
+  process.stderr.write(`${changes}: the run works from the last commit on ${target}.\n`)
 }
 
 /** Starts the run, or brings the spec to the one that was named. */

@@ -108,6 +108,19 @@ test.each([
   })
 })
 
+test("tracked files that are changed are named, and in nobody's way", async () => {
+  place.env.OPENAI_API_KEY = 'k'
+  place.env.OPENAI_BASE_URL = `${server.url}/v1`
+  place.write('a.txt', 'a')
+  place.git('add', 'a.txt')
+  const { report, of } = await examine()
+  expect(report.ok).toBe(true)
+  expect(of('work tree')).toMatchObject({
+    status: 'warn',
+    found: '1 tracked file is changed and not committed: a run does not see that',
+  })
+})
+
 test('a state folder that came with the repository is in the way', async () => {
   place.write('.slipway/mcp-trust.json', '{}')
   place.git('add', '--force', '.slipway')

@@ -340,6 +340,9 @@ test('a spec that is under way is not begun again, unless that one is stopped', 
   const also = `Also: ${run} (stopped). slipway status <run> shows one.\n`
   expect((await user.slipway('status')).stdout).toContain(also)
   expect((await user.slipway('stop')).stderr).toContain(`is the newest. ${also}`)
+  // The configuration is tracked, and was written anew.
+  const changed = '1 tracked file is changed and not committed: the run works from the last commit'
+  expect(refused.stderr).toContain(`${changed} on main.\n`)
 }, 60_000)
 
 test(

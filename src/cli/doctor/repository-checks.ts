@@ -4,6 +4,7 @@ import { type Git, openGit } from '../../effects/git/git.ts'
 import { guardGit } from '../../effects/guards/git-guard.ts'
 import type { Processes } from '../../effects/process/processes.ts'
 import { detectTestCommands } from '../../effects/testing/detect-test-commands.ts'
+import { describeChanges } from '../changed-files.ts'
 import type { Environment, RepositoryPlace } from '../config/place.ts'
 import type { SlipwayConfig } from '../config/settings/defaults.ts'
 import { printable } from '../printable.ts'
@@ -32,9 +33,18 @@ export async function checkRepository(ground: RepositoryGround): Promise<readonl
   return [
     await checkTarget(git, repository, config.target),
     ...(await checkTracked(git, repository, stateFolder)),
+    ...(await checkChanges(repository)),
     await checkTests(repository, config),
     ...(await checkForge(git, repository, ground)),
   ]
+}
+
+/** A run works from a commit, and what is in none is not there for it. */
+async function checkChanges(repository: RepositoryPlace): Promise<readonly Check[]> {
+  const changes = await describeChanges(repository)
+  if (changes === undefined) return []
+  const fix = 'Commit what a run is to build on.'
+  return [warn('work tree', `${changes}: a run does not see that`, fix)]
 }
 
 /** A story is not merged before its tests ran: a spec may bring them, and has to know that. */
