@@ -48,10 +48,8 @@ function show(open: readonly QuestionView[], { json }: AnswerOptions): number {
   else if (open.length === 0) process.stderr.write('Nothing is asked at present.\n')
   else {
     const texts = open.map((asked) => {
-      const { id, about, question, choices } = asked
-      const [first = '', ...meanings] = choiceLines(asked, ', ')
-      const offered = choices.length === 0 ? first : `choices: ${first}`
-      const lines = [...question.split('\n'), offered, ...meanings].filter((line) => line !== '')
+      const { id, about, question } = asked
+      const lines = [...question.split('\n'), ...choiceLines(asked, ', ', 'choices: ')]
       return printable([`${id}, about ${about}`, ...lines].join('\n  '))
     })
     process.stdout.write(`${texts.join('\n\n')}\n`)

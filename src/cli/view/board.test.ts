@@ -77,10 +77,9 @@ test('a question is on the board as a whole, with what comes of each choice', ()
     ...SETTINGS,
     columns: 60,
   })
-  expect(lines.slice(4, 11)).toEqual([
+  expect(lines.slice(4, 10)).toEqual([
     '? A coder asks: Comma or no comma? Comma or no comma? Comma',
     '  or no comma? Comma or no comma? Comma or no comma?',
-    '  abandon',
     '  words of your own: the answer that the coder gets',
     '  abandon: this attempt is given up',
     '  slipway answer "…"',

@@ -1,12 +1,14 @@
 import type { QuestionView } from './run-view.ts'
 
-/** What can be said to a question: the choices side by side, then what comes of each. */
+/** What can be said to a question: what speaks for itself side by side, then what is explained. */
 export function choiceLines(
   { choices, does, words }: Pick<QuestionView, 'choices' | 'does' | 'words'>,
   between: string,
+  head = '',
 ): string[] {
+  const plain = choices.filter((choice) => !Object.hasOwn(does, choice))
   return [
-    ...(choices.length === 0 ? [] : [choices.join(between)]),
+    ...(plain.length === 0 ? [] : [`${head}${plain.join(between)}`]),
     ...(words === '' ? [] : [`words of your own: ${words}`]),
     ...Object.entries(does).map(([choice, what]) => `${choice}: ${what}`),
   ]
