@@ -3,6 +3,7 @@ import type { Control } from './engine/control.ts'
 import { printable } from './printable.ts'
 import { answerTo } from './question-choice.ts'
 import { UsageError } from './usage-error.ts'
+import { choiceLines } from './view/question-lines.ts'
 import type { QuestionView, RunView } from './view/run-view.ts'
 import { proseFor } from './wrap.ts'
 
@@ -75,9 +76,9 @@ export class BoardKeys {
 
   async #ask(question: QuestionView): Promise<void> {
     const { control, out } = this.#settings
-    const { id, choices } = question
-    const offered = choices.length === 0 ? '' : `  ${choices.join(' | ')}\n`
-    out.write(`\n${proseFor(out, printable(`? ${question.question}\n${offered}`))}`)
+    const { id } = question
+    const offered = choiceLines(question, ' | ').map((line) => `  ${line}\n`)
+    out.write(`\n${proseFor(out, printable(`? ${question.question}\n${offered.join('')}`))}`)
     for (;;) {
       const text = await this.#readLine('> ')
       if (text === '') {

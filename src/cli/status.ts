@@ -21,7 +21,8 @@ export async function status(name: string | undefined, options: StatusOptions): 
     const view = await readJudgedView(source, run)
     const others = await readOthers(source, run)
     const { stdout } = process
-    if (options.json) stdout.write(`${JSON.stringify({ ...view, hasEngine, others }, null, 2)}
+    if (options.json)
+      stdout.write(`${JSON.stringify({ ...view, hasEngine, others }, null, 2)}
 `)
     else {
       const lines = drawBoard(view, {

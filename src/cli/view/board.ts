@@ -2,6 +2,7 @@ import { printable } from '../printable.ts'
 import type { Style } from '../style.ts'
 import { wrap, wrapShort } from '../wrap.ts'
 import { printDuration, printMoney } from './figures.ts'
+import { choiceLines, exampleAnswer } from './question-lines.ts'
 import { budgetHint, failureReason } from './run-end.ts'
 import {
   isStoryOver,
@@ -102,18 +103,17 @@ function questionLines(view: RunView, settings: BoardSettings, linesMax: number)
 }
 
 function questionText(
-  { id, question, choices }: QuestionView,
+  asked: QuestionView,
   { questions }: RunView,
   settings: BoardSettings,
 ): string[] {
   const { style, isAskedElsewhere } = settings
-  const [example = '…'] = choices
-  const which = questions.length === 1 && !isAskedElsewhere ? '' : `${id} `
-  const command = `slipway answer ${which}${JSON.stringify(example)}`
+  const which = questions.length === 1 && !isAskedElsewhere ? '' : `${asked.id} `
+  const command = `slipway answer ${which}${JSON.stringify(exampleAnswer(asked))}`
+  const offered = [...choiceLines(asked, ' | '), command]
   return [
-    ...words('? ', question, settings).map((line) => style.warn(line)),
-    ...(choices.length > 0 ? words('  ', choices.join(' | '), settings) : []).map(style.dim),
-    ...words('  ', command, settings).map(style.dim),
+    ...words('? ', asked.question, settings).map((line) => style.warn(line)),
+    ...offered.flatMap((line) => words('  ', line, settings)).map(style.dim),
   ]
 }
 

@@ -18,15 +18,3 @@ export function choiceLines(
 export function exampleAnswer({ choices }: Pick<QuestionView, 'choices'>): string {
   return choices.find((choice) => choice !== 'abandon') ?? '…'
 }
-
-/** A text in lines of at most so many characters, broken between words. */
-export function wrapWords(text: string, charsMax: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(/\s+/).filter((each) => each !== '')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + word.length < charsMax)
-      lines.push(`${lines.pop()} ${word}`)
-    else lines.push(word)
-  }
-  return lines
-}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { plainGit } from '../git/world.ts'
+import { PLAIN, story, submit, writes } from '../team/replies.ts'
+import { makeUser, type User } from './slipway.ts'
+
+const SPEC = `# Greeter
+
+A greeter in shell.
+
+## Acceptance criteria
+
+1. It greets.
+2. It says goodbye.
+`
+const TESTS = { commands: [['sh', 'test.sh']] }
+const HELLO = submit(story('hello', { criteria: ['1', '2'] }))
+
+let user: User
+
+beforeEach(async () => {
+  user = await makeUser()
+  user.write('test.sh', 'for t in tests/*.sh; do sh "$t" || exit 1; done\n')
+  user.write('tests/0.sh', 'true\n')
+  plainGit(user.repository, 'add', '-A')
+  plainGit(user.repository, 'commit', '-q', '-m', 'tests')
+  user.write('../spec.md', SPEC)
+})
+
+afterEach(() => user.close())
+
+/** The newest run, as `slipway status` sees it. */
+const view = async () => JSON.parse((await user.slipway('status', '--json')).stdout)
+
+test('a branch whose name nothing could be made on is refused before anybody thinks', async () => {
+  await user.play([HELLO].concat(writes('hello'), PLAIN), { tests: TESTS })
+  plainGit(user.repository, 'checkout', '-q', '-b', 'основная')
+  const refused = await user.slipway('run', '../spec.md')
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--target') })
+})
+
+test('a spec that nobody has filled in is not built', async () => {
+  expect((await user.slipway('init')).code).toBe(0)
+  const { code, stderr } = await user.slipway('run', 'spec.md')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('as slipway init wrote it')])
+  expect(readFileSync(join(user.repository, 'spec.md'), 'utf8')).toContain('Acceptance criteria')
+})
+
+test('a spec that is under way is not begun again, unless that one is stopped', async () => {
+  const slow = { ...HELLO, do: [{ wait_ms: 30_000 }, ...HELLO.do] }
+  await user.play([slow, writes('hello'), ...PLAIN], { tests: TESTS })
+  const start = () => user.slipway('run', '../spec.md', '--detach')
+  const both = await Promise.all([start(), start()])
+  expect(both.map(({ code }) => code).toSorted()).toEqual([0, 2])
+  const { run } = await view()
+  const refused = await start()
+  expect(refused.stderr).toContain(`This spec is under way as ${run}. slipway watch ${run} shows`)
+  expect((await user.slipway('stop', run)).code).toBe(0)
+  expect((await start()).code).toBe(0)
+  expect((await view()).others).toEqual([{ run, status: 'stopped' }])
+  const also = `Also: ${run} (stopped). slipway status <run> shows one.\n`
+  expect((await user.slipway('status')).stdout).toContain(also)
+  expect((await user.slipway('stop')).stderr).toContain(`is the newest. ${also}`)
+  // The configuration is tracked, and was written anew.
+  const changed = '1 tracked file is changed and not committed: the run works from the last commit'
+  expect(refused.stderr).toContain(`${changed} on main.\n`)
+}, 60_000)
