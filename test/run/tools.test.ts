@@ -1,4 +1,12 @@
-import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readStatus } from '../../src/effects/process/process-table.ts'
@@ -41,9 +49,10 @@ async function list() {
   return JSON.parse(stdout)
 }
 
-/** Starts a run with an engine, and gives what the engine says once it works. */
+/** Starts a run of its own with an engine, and gives what the engine says once it works. */
 async function startEngine(): Promise<string> {
   const log = join(user.state, 'logs', 'engine.log')
+  appendFileSync(join(user.repository, '../spec.md'), '\nOnce more.\n')
   const before = existsSync(log) ? statSync(log).size : 0
   expect((await user.slipway('run', '../spec.md', '--detach')).code).toBe(0)
   return readFileSync(log).subarray(before).toString()
