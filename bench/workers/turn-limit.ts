@@ -72,7 +72,8 @@ for (;;) {
   add.run(text)
   const input = JSON.parse(text)
   const argv = ['sh', '-c', input.command] as const
-  const ended = await sandbox.run({ argv, timeoutMs: 60_000, outputBytesMax: 1_000_000 })
+  const limits = { timeoutMs: 60_000, outputBytesMax: 1_000_000 }
+  const ended = await sandbox.run({ argv, ...limits, isOwnWordEnough: true })
   const value = ended.output.toString()
   add.run(value)
   const call = { toolCallId, toolName }

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Ended } from '../../src/effects/process/command.ts'
 import { openProcesses } from '../../src/effects/process/processes.ts'
 import { openBubblewrap } from '../../src/effects/sandbox/bubblewrap.ts'
-import type { Isolation, SandboxCommand } from '../../src/effects/sandbox/sandbox.ts'
+import type { Isolation } from '../../src/effects/sandbox/sandbox.ts'
 import { buildWorker, openRemote } from './remote-isolation.ts'
+import { COMMANDS } from './spare-commands.ts'
 import {
   inSandbox,
   isRunning,
@@ -42,100 +43,6 @@ const withSpare = (use: (place: Place, spare: number) => Promise<void>) =>
     await use(place, await waitForSpare(place.workspace))
   })
 
-/** What a command can tell about where it is. */
-const SURROUNDINGS = [
-  'env | sort',
-  'ls -l /proc/self/fd | sed "s/.* \\([0-9]* -> \\)/\\1/; s/:.*//; /proc/d"',
-  'ulimit -a; umask; nice; pwd -P; id; hostname',
-  'grep -E "^(Cap|NoNew|Seccomp|Sig|Groups|NSpid)" /proc/self/status',
-  'cut -d " " -f 2,4-8 /proc/self/stat; cat /proc/1/comm; ls -d /proc/[0-9]*',
-  'cat /proc/self/oom_score_adj /proc/self/cgroup; readlink /proc/self/ns/net /proc/self/ns/ipc',
-]
-
-/** Lines that a shell could understand otherwise when it is told them in another way. */
-const LINES = [
-  'echo "$0 $# $* $IFS"; set; echo $((1 + 1))',
-  'read a; echo "<$a>"; cat',
-  '-n',
-  '+e',
-  '',
-  'no-such-program',
-  'cd /none; echo $?',
-  'cat < /none',
-  'echo $((',
-  'if true; then echo',
-  '} ; echo out',
-  ') ; echo out',
-  "echo 'half",
-  'set -e; false; echo not reached',
-  'set -u; echo $none; echo not reached',
-  'cat <<END\na $HOME\nEND\necho after',
-  'echo a # a comment',
-  'echo a \\\n  b',
-  'trap "echo trapped; exit 5" EXIT; exit 3',
-  'return 4',
-  'exec echo replaced; echo not reached',
-  'f() { echo "f $1"; }; f x; unset -f f; f',
-  '(exit 9)',
-  '! true',
-  'sh -c "kill -TERM \\$\\$"',
-  'sleep 0.01 & wait; echo waited',
-  'false | true; echo $?',
-  'echo one; echo two >&2; exec >&2; echo three',
-  'trap "sleep 0.1; echo trapped; exit 5" EXIT; echo one',
-  'set -x; echo one',
-  'IFS=01; (exit 10)',
-  'echo() { printf x; }; echo one',
-  'exec < /dev/null 2>&1; cat; echo one',
-  'exec 0<&- 1>&-; echo none',
-  'sleep 30 & echo one',
-  '(trap "" TERM HUP; sleep 30) & echo one; false',
-]
-
-/** Commands as the plain way and a spare have to run them. */
-const COMMANDS: Readonly<Record<string, Pick<SandboxCommand, 'argv' | 'cwd' | 'stdin'>>> = {
-  ...Object.fromEntries(SURROUNDINGS.map((script) => [script, { argv: ['sh', '-c', script] }])),
-  'its input': { argv: ['cat'], stdin: 'a\nb' },
-  'no input': { argv: ['cat'] },
-  'a folder': { argv: ['sh', '-c', 'pwd; echo $PWD; env | grep PWD'], cwd: "it's/a b" },
-  'a folder that is not there': { argv: ['pwd'], cwd: 'none' },
-  'a folder that is a file': { argv: ['pwd'], cwd: 'file.txt' },
-  'a program that is not there': { argv: ['no-such-program'] },
-  'a program by its path': { argv: ['/usr/bin/printf', '%s', 'x'] },
-  'a program by a path that is not there': { argv: ['./no/such'] },
-  'a program that only a shell has': { argv: ['export'] },
-  'a program that is a folder': { argv: ['.'] },
-  'a program that may not be run': { argv: ['./file.txt'] },
-  'a script': { argv: ['./script'], cwd: "it's" },
-  'a script without its first line': { argv: ['./plain'], cwd: "it's" },
-  'a script whose shell is not there': { argv: ['./broken'], cwd: "it's" },
-  'a name like an option': { argv: ['-c', 'true'] },
-  'an empty name': { argv: [''] },
-  'arguments of every kind': {
-    argv: [
-      'printf',
-      '<%s>',
-      '',
-      "'",
-      '"',
-      '\\',
-      '$HOME',
-      '`ls`',
-      '*',
-      '-n',
-      '\n',
-      '\r\t',
-      '~',
-      '!',
-    ],
-  },
-  'an exit code': { argv: ['sh', '-c', 'exit 200'] },
-  'the exit code of a missing program': { argv: ['sh', '-c', 'exit 127'] },
-  'a signal': { argv: ['sh', '-c', 'kill -TERM $$'] },
-  SIGKILL: { argv: ['sh', '-c', 'echo out; echo err >&2; kill -9 $$'] },
-  ...Object.fromEntries(LINES.map((line) => [line, { argv: ['sh', '-c', line] }])),
-}
-
 const seen = ({ how, exitCode, stdout, stderr }: Ended) => ({
   how,
   exitCode,
@@ -163,8 +70,11 @@ describe('a command cannot tell a spare from a plain start', () => {
     // One with a variable of its own is started in the plain way.
     const plain = await place.sandbox.run({ ...command, ...limits, env: { TMPDIR: '/tmp' } })
     expect(findSpare(place.workspace)).toBe(spare)
-    const spared = await place.sandbox.run({ ...command, ...limits })
-    expect(seen(spared)).toEqual(seen(plain))
+    for (const word of [{}, { isOwnWordEnough: true }] as const) {
+      await waitForSpare(place.workspace)
+      const spared = await place.sandbox.run({ ...command, ...limits, ...word })
+      expect(seen(spared)).toEqual(seen(plain))
+    }
   })
 
   test('by any bytes among its arguments', () =>
@@ -202,16 +112,25 @@ describe('a spare', () => {
       await sleep(300)
       const first = parentOf(spare)
       for (const pid of [first, parentOf(first)]) process.kill(pid, 'SIGSTOP')
-      const ended = await sh('echo one; echo two >&2; (exit 3)', { timeoutMs: 5_000 })
+      const word = { timeoutMs: 5_000, isOwnWordEnough: true } as const
+      const ended = await sh('echo one; echo two >&2; (exit 3)', word)
       expect(seen(ended)).toEqual({ how: 'exited', exitCode: 3, stdout: 'one\n', stderr: 'two\n' })
       await expect.poll(() => existsSync(`/proc/${spare}`), { timeout: 5_000 }).toBe(false)
       expect(await waitForSpare(workspace)).not.toBe(spare)
     }))
 
+  test('is believed nothing where its own word is not enough', () =>
+    withSpare(async ({ sh }, spare) => {
+      const first = parentOf(spare)
+      for (const pid of [first, parentOf(first)]) process.kill(pid, 'SIGSTOP')
+      expect(await sh('echo one', { timeoutMs: 500 })).toMatchObject({ how: 'timed_out' })
+    }))
+
   test('is not done while somebody is left whom its line has started', () =>
     withSpare(async ({ sh }) => {
       const mark = sleepMark()
-      const { exitCode } = await sh(`(setsid sleep ${mark} &) ; sleep ${mark} & echo one`)
+      const line = `(setsid sleep ${mark} &) ; sleep ${mark} & echo one`
+      const { exitCode } = await sh(line, { isOwnWordEnough: true })
       expect([exitCode, isRunning(mark)]).toEqual([0, false])
     }))
 

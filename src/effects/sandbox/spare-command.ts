@@ -109,11 +109,11 @@ class Spare {
  * where it could not know whether the program will start.
  */
 function scriptOf(command: Placed): string | undefined {
-  const { argv, cwd, env, stdin, onOutput, onStdout } = command
+  const { argv, cwd, env, stdin, onOutput, onStdout, isOwnWordEnough } = command
   if (Object.keys(env ?? {}).length > 0) return undefined
   if (stdin instanceof Readable || onOutput || onStdout) return undefined
   const line = lineOf(argv)
-  const doing = line === undefined ? becoming(argv) : doingItself(line)
+  const doing = line === undefined ? becoming(argv) : doingItself(line, isOwnWordEnough)
   if (doing === undefined) return undefined
   const { before, after } = doing
   const script = [
@@ -125,6 +125,9 @@ function scriptOf(command: Placed): string | undefined {
   ].join('; ')
   return script.includes('\0') || script.length > SCRIPT_CHARS_MAX ? undefined : `{ ${script}; }\n`
 }
+
+/** The input is the command's own from then on. */
+const RELEASE = 'exec 0<&3 3<&-'
 
 /** What comes before a shell has answered, and what after it, while its input is still the script. */
 interface Doing {
@@ -142,16 +145,19 @@ function lineOf(argv: Placed['argv']): string | undefined {
 /**
  * The waiting shell is one already, and to become another takes it longer than many a line. A line
  * that fails is told from a plain start by nothing but the word `eval` in some shells' messages.
- * Then it answers once more: with the traps that the line has set, which are still to be carried
- * out, and with what the line came to. Where the line ends the shell, its launcher says that.
+ * Where its own word is enough it answers once more: with the traps that the line has set, which are
+ * still to be carried out, and with what the line came to. Where the line ends the shell, its
+ * launcher says that.
  */
-function doingItself(line: string): Doing {
+function doingItself(line: string, isOwnWordEnough: true | undefined): Doing {
+  const run = `eval ${quote(line)}`
+  // Not seen where the line has asked to see every command.
+  if (!isOwnWordEnough) return { before: [], after: [RELEASE, run, '{ exit; } 2>/dev/null'] }
   return {
     before: [],
     after: [
       // While the line runs, shells keep the script where nothing that they start finds it.
-      `{ eval ${quote(line)}; } 0<&3 3<&-`,
-      // Not seen where the line has asked to see every command.
+      `{ ${run}; } 0<&3 3<&-`,
       '{ set -- "$?"; trap; echo "$1"; } >&0 2>/dev/null',
       '{ exit "$1"; } 2>/dev/null',
     ],
@@ -169,7 +175,7 @@ function becoming(argv: Placed['argv']): Doing | undefined {
       `IFS=:; for folder in $PATH; do [ -f ${file} ] && [ -x ${file} ] && break; done || exit`,
     ],
     // What shells add of themselves.
-    after: ['exec 0<&3 3<&-', 'unset SHLVL', `exec ${argv.map(quote).join(' ')}`],
+    after: [RELEASE, 'unset SHLVL', `exec ${argv.map(quote).join(' ')}`],
   }
 }
 

@@ -76,6 +76,7 @@ const runShell = defineTool({
   async run({ command, timeout_ms }, { sandbox, outputs, signal }) {
     const ended = await sandbox.run({
       argv: ['sh', '-c', command],
+      isOwnWordEnough: true,
       timeoutMs: timeout_ms,
       outputBytesMax: OUTPUT_BYTES_MAX,
       streamBytesMax: STREAM_BYTES_MAX,
