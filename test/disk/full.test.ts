@@ -175,7 +175,8 @@ test.each([
   writeFileSync(path, 'old\nKEEP\n')
   const { bavail, bsize } = statfsSync(disk)
   writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - 100_000))
-  const context = { workspace: disk } as ToolContext
+  const outputs = { clean: (text: string) => text }
+  const context = { workspace: disk, outputs } as ToolContext
   const call = { id: '1', name, input: { path: 'a.txt', ...input } }
   expect(await answerCalls(EDIT_TOOLS, [call], context)).toMatchObject([
     { isError: true, text: expect.stringContaining('the disk is full') },
