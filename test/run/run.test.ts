@@ -128,7 +128,8 @@ test('the second Ctrl-C stops at once, and the run goes on elsewhere', async () 
   expect((await user.slipway('replay', run)).stdout).toContain('Sound')
 }, 60_000)
 
-const NO_RUN = /^slipway: There is no run yet\. slipway run <spec> starts one\.\n$/
+const NO_RUN =
+  /^slipway: There is no run and no task yet\. slipway run <spec> starts a run, slipway task <text> a task\.\n$/
 
 test.each([
   [['run', 'nothing.md'], /no such file/],

@@ -241,8 +241,8 @@ test.each([
   [['task', 'x', '--follow-up', 'nothing'], /no journal|no run/i],
   [['task', 'x', '--target', 'nowhere'], /no branch nowhere/],
   [['task', 'x', '--follow-up', 'y', '--target', 'main'], /cannot be used with option '--target/],
-  [['confirm'], /no journal|no task/i],
-  [['task', 'report'], /no journal|no task/i],
+  [['confirm'], /no task/i],
+  [['task', 'report'], /no task/i],
 ])(
   '%j is refused with what to do',
   async (args, message) => {

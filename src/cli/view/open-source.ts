@@ -19,7 +19,8 @@ interface OpenSource {
   close(): Promise<void>
 }
 
-const NO_RUN = 'There is no run yet. slipway run <spec> starts one.'
+const NO_RUN =
+  'There is no run and no task yet. slipway run <spec> starts a run, slipway task <text> a task.'
 
 /** Opens what a command looks at: the engine where one runs, else the journal as it is. */
 export async function openSource(options: StateOptions): Promise<OpenSource> {
