@@ -76,6 +76,7 @@ export async function openPart(git: GitWorld, settings: TeamWorldSettings): Prom
       brains: { model, ...(settings.hasJudge !== false && { judge: model }) },
       services: { model: { probe }, forge: { probe } },
     }),
+    ...(settings.hasJudge === false && { mayLackBrains: true }),
     hosts: [],
     testTimeoutMs: 60_000,
     secrets: [],

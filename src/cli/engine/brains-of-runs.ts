@@ -7,13 +7,17 @@ import type { RunSource } from '../view/run-source.ts'
 
 /**
  * Refuses to go on with a run that thinks with brains which are not there: each of its turns would
- * fail, and its stories would lose their attempts.
+ * fail, and its stories would lose their attempts. Without a name it is about those that go on by
+ * themselves.
  */
 export async function requireBrainsOfRuns(
   source: RunSource,
   brains: readonly string[],
+  name?: string,
 ): Promise<void> {
-  for (const run of await source.runs()) {
+  const isMeant = ({ id, status }: RunRecord) =>
+    name === undefined ? status === 'running' : id === name
+  for (const run of (await source.runs()).filter(isMeant)) {
     const missing = brainsOf(run).filter((name) => !brains.includes(name))
     if (missing.length === 0 || isRunOver(await readView(source, run.id))) continue
     throw new UsageError(

@@ -89,7 +89,10 @@ export function controlOf(configured: ConfiguredTeam): Control {
     answer: (question, { choice, text }) =>
       runtime.answer(question as EffectId, { choice: clean(choice), text: clean(text) }),
     pause: (run) => runtime.pause(run as RunId),
-    resume: (run) => runtime.resume(run as RunId),
+    async resume(run) {
+      await team.requireBrains(run)
+      await runtime.resume(run as RunId)
+    },
     async stop(run) {
       if (!(await abortTask(team, run))) await runtime.stop(run as RunId)
     },

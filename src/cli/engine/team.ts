@@ -80,6 +80,8 @@ export interface TeamParts {
   readonly testTimeoutMs: number
   /** Whether exit code 0 is not enough of any test command. */
   readonly requireReport?: boolean
+  /** Whether runs are gone on with although they think with what is not there. */
+  readonly mayLackBrains?: true
   readonly secrets: readonly string[]
   readonly onEvent?: (effect: string, event: BrainEvent) => void
   readonly suspension?: Partial<SuspensionPolicy>
@@ -124,6 +126,8 @@ export interface Team {
   readonly repositories: Repositories
   readonly workspaces: Workspaces
   readonly isolation: Isolation
+  /** Refuses to go on with a run that thinks with what is not there. */
+  requireBrains(run: string): Promise<void>
   /** Takes in what the user's repository has by now, for work on that branch. */
   takeIn(repository: string, target: string): Promise<void>
   /** Starts a run, or finds it started. */
@@ -150,7 +154,9 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   const storage = { git, repositories, folder, processes, report: tellUser }
   const forge = await (parts.openForge ?? openLocalForge)(storage)
   const { brains, services } = await parts.openBrains(isolation)
-  await requireBrainsOfRuns(journalSource(journal), Object.keys(brains))
+  const requireBrains = (run?: string) =>
+    requireBrainsOfRuns(journalSource(journal), Object.keys(brains), run)
+  if (!parts.mayLackBrains) await requireBrains()
   const further = await parts.openFurtherTools?.(processes)
   const thinking = openThinking({
     ...parts,
@@ -181,6 +187,7 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
     repositories,
     workspaces,
     isolation,
+    requireBrains,
     takeIn: (repository, target) => takeIn(ground, repository, target),
     start: (run) => startRun(runtime, ground, run),
     bring: (run, spec) => bringSpec(runtime, journal, run as RunId, spec),
