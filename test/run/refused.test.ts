@@ -2,30 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { plainGit } from '../git/world.ts'
-import { PLAIN, story, submit, writes } from '../team/replies.ts'
-import { makeUser, type User } from './slipway.ts'
-
-const SPEC = `# Greeter
-
-A greeter in shell.
-
-## Acceptance criteria
-
-1. It greets.
-2. It says goodbye.
-`
-const TESTS = { commands: [['sh', 'test.sh']] }
-const HELLO = submit(story('hello', { criteria: ['1', '2'] }))
+import { PLAIN, writes } from '../team/replies.ts'
+import { HELLO, makeGreeter, TESTS } from './greeter.ts'
+import type { User } from './slipway.ts'
 
 let user: User
 
 beforeEach(async () => {
-  user = await makeUser()
-  user.write('test.sh', 'for t in tests/*.sh; do sh "$t" || exit 1; done\n')
-  user.write('tests/0.sh', 'true\n')
-  plainGit(user.repository, 'add', '-A')
-  plainGit(user.repository, 'commit', '-q', '-m', 'tests')
-  user.write('../spec.md', SPEC)
+  user = await makeGreeter()
 })
 
 afterEach(() => user.close())

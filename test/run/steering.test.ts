@@ -14,30 +14,15 @@ import {
   working,
   writes,
 } from '../team/replies.ts'
-import { makeUser, type User } from './slipway.ts'
+import { HELLO, makeGreeter, SPEC, TESTS } from './greeter.ts'
+import type { User } from './slipway.ts'
 
-const SPEC = `# Greeter
-
-A greeter in shell.
-
-## Acceptance criteria
-
-1. It greets.
-2. It says goodbye.
-`
-const TESTS = { commands: [['sh', 'test.sh']] }
-const HELLO = submit(story('hello', { criteria: ['1', '2'] }))
 const QUIET_MS = 120_000
 
 let user: User
 
 beforeEach(async () => {
-  user = await makeUser()
-  user.write('test.sh', 'for t in tests/*.sh; do sh "$t" || exit 1; done\n')
-  user.write('tests/0.sh', 'true\n')
-  plainGit(user.repository, 'add', '-A')
-  plainGit(user.repository, 'commit', '-q', '-m', 'tests')
-  user.write('../spec.md', SPEC)
+  user = await makeGreeter()
 })
 
 afterEach(() => user.close())
