@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -63,4 +63,13 @@ test('no filter of the repository is started, and what has one is not judged', a
   write('b.txt', 'other')
   expect(await changes()).toBe('1 tracked file is changed and not committed')
   expect(existsSync(mark)).toBe(false)
+})
+
+test('nothing of the repository is written', async () => {
+  commit()
+  utimesSync(join(root, 'a.txt'), 1, 1)
+  write('b.txt', 'other')
+  const index = readFileSync(join(root, '.git/index'))
+  expect(await changes()).toBe('1 tracked file is changed and not committed')
+  expect(readFileSync(join(root, '.git/index')).equals(index)).toBe(true)
 })

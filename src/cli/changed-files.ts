@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Git, openGit } from '../effects/git/git.ts'
@@ -26,7 +26,8 @@ export async function describeChanges(place: RepositoryPlace): Promise<string | 
 
 /**
  * The tracked files that are not as in the commit that is checked out. They are compared in a
- * repository of our own: in the user's, git would start the filters that its configuration names.
+ * repository of our own, with a copy of the index: in the user's, git would start the filters that
+ * its configuration names, and write what it saw into the index.
  */
 async function findChanged(
   git: Git,
@@ -37,10 +38,12 @@ async function findChanged(
   const asked = { repository: folder, workTree: root, timeoutMs: GIT_MS_MAX }
   const [commit = '', index = '', objects = ''] = (await git.run(places, asked)).text.split('\n')
   await git.run(['init', '--quiet', '--template=', scratch])
+  const copy = join(scratch, 'index')
+  await copyFile(resolve(root, index), copy)
   const ours = {
     repository: join(scratch, '.git'),
     workTree: root,
-    index: resolve(root, index),
+    index: copy,
     env: { GIT_OBJECT_DIRECTORY: resolve(root, objects) },
     timeoutMs: GIT_MS_MAX,
   }
