@@ -115,7 +115,8 @@ function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uin
       if ((controller.desiredSize ?? 0) <= 0) content.pause()
     })
     const end = () => {
-      if (isRead) controller.close()
+      // The library passes an end on through its streams, which takes time and tells nobody anything.
+      if (isRead && !watch.isAnswered) controller.close()
       isRead = false
     }
     // Some connections stay open, or break, after all has been said.

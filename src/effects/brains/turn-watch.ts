@@ -9,6 +9,9 @@ export interface TurnTimeouts {
   readonly totalMs: number
 }
 
+/** To let go of a stream takes longer than to hand the reply on, and to act upon it comes first. */
+const LET_GO_AFTER_MS = 50
+
 /** One for all: to make one takes longer than to abort with it. */
 const OVER = new DOMException('the turn is over', 'AbortError')
 
@@ -124,15 +127,12 @@ export class TurnWatch {
     if (this.#begun && !this.#isPaused && !this.signal.aborted) this.#gap.refresh()
   }
 
-  /**
-   * The reply is whole, and the turn over. To let go of its stream takes longer than to hand the
-   * reply on, and so comes after that.
-   */
+  /** The reply is whole, and the turn over. */
   finish(): void {
     if (this.#verdict !== undefined) return
     this.#isAnswered = true
     this.#stopWatching()
-    setImmediate(() => this.close())
+    setTimeout(() => this.close(), LET_GO_AFTER_MS).unref()
   }
 
   /** Ends the turn. The first reason stands. */

@@ -16,6 +16,8 @@ const STANDARD_FILES = 3
 /** To let go of a process takes longer than to hand on what it said, and no model answers sooner. */
 const LET_GO_AFTER_MS = 10
 const PRINTED_BYTES_MAX = 1024 ** 3
+/** Why listening ends, which nobody asks: Node would make an error for each. */
+const NO_MATTER = 'no matter'
 /** The longest that a timer of Node waits; with more it does not wait at all. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
@@ -88,7 +90,7 @@ function commandGiven({ command, by, closing }: Run, { exit }: Started) {
   return new Promise<Command | undefined>((resolve) => {
     const over = new AbortController()
     const settle = (given?: Command) => {
-      over.abort()
+      over.abort(NO_MATTER)
       resolve(given)
     }
     for (const source of [command.signal, closing]) {
