@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
+/** What the adapters need, and where there is one. */
 const NODE_MIN = 22
+const NEWER_NODE = 'test/nodes/node_modules/node-24/bin/node'
 const MODULES = resolve('test/agents/node_modules')
 
 /** Programs that no command of npm leads to, since install scripts do not run. */
@@ -26,7 +28,7 @@ export async function makeSearchPath(folder: string): Promise<string> {
 /** The Node that runs adapters: ours where that is new enough, else one that CI tests on. */
 function findNode(): string {
   if (Number(process.versions.node.split('.')[0]) >= NODE_MIN) return process.execPath
-  const node = resolve(`test/nodes/node_modules/node-${NODE_MIN}/bin/node`)
+  const node = resolve(NEWER_NODE)
   if (!existsSync(node)) throw new Error(missing(node))
   return node
 }

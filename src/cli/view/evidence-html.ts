@@ -1,4 +1,5 @@
 import type { Evidence, StoryEvidence } from './evidence.ts'
+import { testsInWords } from './evidence-text.ts'
 
 const STYLE = `
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
@@ -42,9 +43,7 @@ ${rows.join('\n')}
 }
 
 function storyCell({ id, title, state, commit, tests }: StoryEvidence): string {
-  const counts = tests?.counts
-  const figures = counts ? ` (${counts.passed} passed, ${counts.failed} failed)` : ''
-  const tested = tests === null ? '' : `, ${escapeHtml(tests.verdict)}${figures}`
+  const tested = tests === null ? '' : `, ${escapeHtml(testsInWords(tests))}`
   const nothing = state === 'MERGED' ? ', nothing to change' : ''
   const at = commit === null ? nothing : `, <code>${escapeHtml(commit.slice(0, 10))}</code>`
   return `${escapeHtml(id)}: ${escapeHtml(title)} (${escapeHtml(state.toLowerCase())})${at}${tested}`

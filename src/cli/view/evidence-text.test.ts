@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Evidence } from './evidence.ts'
-import { printEvidence } from './evidence-text.ts'
+import { printEvidence, testsInWords } from './evidence-text.ts'
 
 const plain = (text: string) => text
 const STYLE = { bold: plain, dim: plain, good: plain, warn: plain }
 const TEXT = '`countSentences(text)` gives the number of sentences; "e.g." ends none.'
-const TESTS = { verdict: 'passed', counts: { passed: 11, failed: 0 } }
+const TESTS = { verdict: 'passed', counts: { passed: 11, failed: 0 }, more: null }
 const EVIDENCE = {
   title: 'Tally',
   criteria: [
@@ -51,4 +51,14 @@ test('where columns would be too narrow, what shows a criterion is below it', ()
       '   NOT SHOWN: no story',
     ].join('\n'),
   )
+})
+
+test.each([
+  [2, 'passed (11 passed, 0 failed, 2 tests more than before)'],
+  [1, 'passed (11 passed, 0 failed, 1 test more than before)'],
+  [0, 'passed (11 passed, 0 failed, no test more than before)'],
+  [-1, 'passed (11 passed, 0 failed, 1 test fewer than before)'],
+])('with %d tests more it says so', (more, words) => {
+  const counts = { passed: 11, failed: 0, skipped: 0 }
+  expect(testsInWords({ verdict: 'passed', message: '', commands: [], counts, more })).toBe(words)
 })

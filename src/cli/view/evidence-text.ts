@@ -2,7 +2,7 @@ import { layOut } from '../columns.ts'
 import { printable } from '../printable.ts'
 import type { Style } from '../style.ts'
 import { wrap } from '../wrap.ts'
-import type { CriterionEvidence, Evidence, StoryEvidence } from './evidence.ts'
+import type { CriterionEvidence, Evidence, StoryEvidence, TestEvidence } from './evidence.ts'
 
 const VERDICTS: Readonly<Record<CriterionEvidence['verdict'], string>> = {
   shown: 'shown',
@@ -69,13 +69,26 @@ export function evidenceMarkdown({ title, run, criteria, isComplete }: Evidence)
   ].join('\n')
 }
 
+/** What the tests came to, and whether there were more of them than before; nothing where none ran. */
+export function testsInWords(tests: TestEvidence | null): string {
+  if (tests === null) return ''
+  const { verdict, counts, more } = tests
+  if (counts === null) return verdict
+  return `${verdict} (${counts.passed} passed, ${counts.failed} failed${moreInWords(more)})`
+}
+
+function moreInWords(more: number | null): string {
+  if (more === null) return ''
+  if (more === 0) return ', no test more than before'
+  const count = Math.abs(more)
+  return `, ${count} ${count === 1 ? 'test' : 'tests'} ${more > 0 ? 'more' : 'fewer'} than before`
+}
+
 function cellsOf({ id, state, commit, tests }: StoryEvidence): string[] {
-  const counts = tests?.counts
-  const figures = counts ? ` (${counts.passed} passed, ${counts.failed} failed)` : ''
   return [
     state === 'MERGED' ? printable(id) : `${printable(id)} (${state.toLowerCase()})`,
     commit?.slice(0, 10) ?? (state === 'MERGED' ? 'nothing to change' : ''),
-    tests === null ? '' : `${tests.verdict}${figures}`,
+    testsInWords(tests),
   ]
 }
 

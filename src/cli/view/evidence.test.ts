@@ -74,3 +74,24 @@ test.each(['BLOCKED', 'ASSIGNED', 'FAILED', 'WAIVED'])(
     expect(criteria[1]?.stories).toMatchObject([{ id: 'b', state, commit: null, tests: null }])
   },
 )
+
+test.each([
+  ['more', 3, 5, 2],
+  ['as many', 3, 3, 0],
+  ['fewer', 3, 2, -1],
+])('of a story it is known whether there are %s tests after it', async (_, before, after, more) => {
+  const withCounts = (commit: string, onto: string, passed: number) => {
+    const counts = { passed, failed: 0, skipped: 0 }
+    const gate = { verdict: 'passed', message: '', commands: [], counts }
+    return {
+      ...mergeOf(commit, 'passed'),
+      body: { payload: { result: { value: { kind: 'merged', commit, onto, gate } } } },
+    }
+  }
+  const rows = [withCounts('c1', 'c0', before), withCounts('c2', 'c1', after)]
+  const stories = [storyOf('a', 0, 'c1'), storyOf('b', 1, 'c2'), storyOf('c', 1, null)]
+  const { criteria } = await gatherEvidence(sourceOf(stories, rows), 'r')
+  const told = criteria.flatMap(({ stories }) => stories.map(({ tests }) => tests?.more))
+  // Nothing was counted before the first; what needed no change has no commit before it.
+  expect(told).toEqual([null, more, null])
+})

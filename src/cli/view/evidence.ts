@@ -21,7 +21,7 @@ export interface StoryEvidence {
 }
 
 /** The test run on the very tree that became the target. */
-interface TestEvidence {
+export interface TestEvidence {
   readonly verdict: string
   readonly message: string
   readonly counts: {
@@ -29,6 +29,8 @@ interface TestEvidence {
     readonly failed: number
     readonly skipped: number
   } | null
+  /** How many tests more there were than on the commit before it; null where that is not known. */
+  readonly more: number | null
   readonly commands: readonly string[]
 }
 
@@ -81,6 +83,7 @@ function storyOf(
   const at = commit ?? null
   // What needed no change was tested as it was, and then with everything that was merged after it.
   const newest = [...tests.values()].at(-1) ?? (asItWas ? evidenceIn(asItWas) : undefined)
+  const asAWhole = newest && { ...newest, more: null }
   const isUnchanged = at === null && state === 'MERGED'
   return [
     {
@@ -88,7 +91,7 @@ function storyOf(
       title: story.title,
       state: state ?? 'null',
       commit: at,
-      tests: (isUnchanged ? newest : tests.get(at ?? '')) ?? null,
+      tests: (isUnchanged ? asAWhole : tests.get(at ?? '')) ?? null,
       criteria: story.criteria,
     },
   ]
@@ -121,7 +124,9 @@ async function testsByCommit(
     const rows = await source.rows(run, afterSeq, PAGE_ROWS)
     for (const row of rows) {
       const merged = mergeIn(row)
-      if (merged !== undefined) found.set(merged.commit, merged.tests)
+      if (merged === undefined) continue
+      const { commit, onto, tests } = merged
+      found.set(commit, { ...tests, more: moreThan(found.get(onto), tests) })
     }
     const last = rows.at(-1)
     if (last === undefined) return found
@@ -132,9 +137,16 @@ async function testsByCommit(
 function mergeIn({ agentId, eventType, body }: StoredRow) {
   if (placeOf(agentId) !== 'merge-queue' || eventType !== 'effect_finished') return undefined
   const { result } = (body.payload ?? {}) as unknown as { result?: { value?: JsonObject } }
-  const { kind, commit, gate } = result?.value ?? {}
+  const { kind, commit, onto, gate } = result?.value ?? {}
   if (kind !== 'merged' || typeof commit !== 'string' || !gate) return undefined
-  return { commit, tests: evidenceIn(gate as JsonObject) }
+  return { commit, onto: String(onto), tests: evidenceIn(gate as JsonObject) }
+}
+
+function moreThan(before: TestEvidence | undefined, { counts }: TestEvidence): number | null {
+  if (before?.counts == null || counts === null) return null
+  const all = ({ passed, failed, skipped }: NonNullable<TestEvidence['counts']>) =>
+    passed + failed + skipped
+  return all(counts) - all(before.counts)
 }
 
 function evidenceIn({ verdict, message, counts, commands }: JsonObject): TestEvidence {
@@ -142,6 +154,7 @@ function evidenceIn({ verdict, message, counts, commands }: JsonObject): TestEvi
     verdict: String(verdict),
     message: String(message),
     counts: (counts ?? null) as TestEvidence['counts'],
+    more: null,
     commands: ((commands ?? []) as readonly JsonObject[]).map(({ argv }) =>
       ((argv ?? []) as readonly string[]).join(' '),
     ),
