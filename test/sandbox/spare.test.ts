@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -35,6 +37,10 @@ afterAll(async () => {
   await processes.close()
   rmSync(stateFolder, { recursive: true })
 })
+
+function beBusy(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
 
 /** A sandbox whose next command will be given to a spare. */
 const withSpare = (use: (place: Place, spare: number) => Promise<void>) =>
@@ -184,15 +190,34 @@ describe('a spare', () => {
       expect(ended.map(({ exitCode }) => exitCode)).toEqual([0, 0])
     }))
 
+  test('loses nothing of what its command prints while we are busy with something else', () =>
+    withSpare(async ({ sh, workspace }) => {
+      // What is there to be read together with the answer that the command begins, and before it.
+      const server = createServer((socket) => socket.on('data', () => beBusy(40)))
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const other = connect((server.address() as AddressInfo).port, '127.0.0.1')
+      await once(other, 'connect')
+      for (let i = 0; i < 5; i += 1) {
+        await sleep(50)
+        other.write('x')
+        const line = 'sleep 0.01; echo out; echo err >&2; (exit 3)'
+        const run = sh(line, { isOwnWordEnough: true })
+        await new Promise<void>((resolve) => process.nextTick(resolve))
+        beBusy(3)
+        expect(seen(await run)).toMatchObject({ exitCode: 3, stdout: 'out\n', stderr: 'err\n' })
+        await waitForSpare(workspace)
+      }
+      other.destroy()
+      server.close()
+    }))
+
   test('loses nothing of what its command prints to a busy process of ours', () =>
     withSpare(async ({ sh, workspace }) => {
       for (let i = 0; i < 3; i += 1) {
         const run = sh('head -c 1000000 /dev/zero | tr "\\0" x; echo end', {
           outputBytesMax: 2_000_000,
         })
-        const busy = setInterval(() => {
-          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30)
-        }, 1)
+        const busy = setInterval(() => beBusy(30), 1)
         const { stdout } = await run
         clearInterval(busy)
         expect(stdout.length).toBe(1_000_004)

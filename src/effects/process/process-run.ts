@@ -117,8 +117,7 @@ async function accompany(run: Run, started: Started, startedMs: number): Promise
     await Promise.race([end, by.said ?? end])
   }
   if (typeof by === 'object' && verdict.isSaid && by.hasLeftNobody?.()) {
-    // Who has printed is gone: what it printed is read in the round of the event loop that told us.
-    await new Promise((resolve) => setImmediate(resolve))
+    await readRest([child.stdout, child.stderr])
     setTimeout(() => letGo(child, by), LET_GO_AFTER_MS).unref()
     return gathered.end(verdict)
   }
