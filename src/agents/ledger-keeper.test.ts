@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { NO_AMOUNTS } from '../ledger/amounts.ts'
 import type { LedgerLimits } from '../ledger/ledger.ts'
 import {
@@ -10,6 +10,7 @@ import {
   SPENDING_GRANTED,
   SPENDING_REFUSED,
 } from './ledger-keeper.ts'
+import { TIMER_FIRED } from './role.ts'
 import type { AgentId, Json, JsonObject } from './values.ts'
 
 const limits = (given: Partial<LedgerLimits>): LedgerLimits => ({
@@ -48,19 +49,22 @@ function keep(given: Partial<LedgerLimits>) {
 test('a call is granted at the limit and refused over it', () => {
   const { reserve, settle } = keep({ story: { tokensMax: 100 } })
   expect(reserve('a', 's1', 100)).toEqual([SPENDING_GRANTED])
-  expect(reserve('b', 's1', 1)).toEqual([SPENDING_REFUSED])
   expect(reserve('b', 's2', 100)).toEqual([SPENDING_GRANTED])
+  settle('b', 100)
+  expect(reserve('b', 's2', 1)).toEqual([SPENDING_REFUSED])
   settle('a', 40)
   expect(reserve('a', 's1', 60)).toEqual([SPENDING_GRANTED])
   expect(reserve('a', 's1', 61)).toEqual([SPENDING_REFUSED])
 })
 
 test('a call that can make do with less as the last is told so before it is refused', () => {
-  const { tell, reserve, data } = keep({ run: { tokensMax: 100 } })
+  const { tell, reserve, settle, data } = keep({ run: { tokensMax: 100 } })
   const asked = { agent: 'a', story: 's1', amounts: tokens(80), last: tokens(20) }
   reserve('b', 's1', 50)
+  settle('b', 50)
   expect(tell(RESERVE_SPENDING, asked)).toEqual([SPENDING_GRANTED])
   expect(data()['open:a']).toMatchObject({ amounts: tokens(50) })
+  settle('a', 50)
   expect(tell(RESERVE_SPENDING, { ...asked, agent: 'c' })).toEqual([SPENDING_REFUSED])
 })
 
@@ -141,4 +145,74 @@ test('the row of a call holds what changed, however many stories there are', () 
   const payload = { agent: 'a', story: 's1', amounts: tokens(1) }
   const { set } = ledgerKeeper.handle(agent, { id: 'e', type: RESERVE_SPENDING, payload, atMs: 0 })
   expect(JSON.stringify(set).length).toBeLessThan(2_000)
+})
+
+describe('what others have set aside is not spent', () => {
+  const WAITS: string[] = []
+
+  /** Two calls are under way, and there is room for one more, but not for another after it. */
+  const busy = () => {
+    const keeper = keep({ run: { tokensMax: 200 } })
+    for (const agent of ['a', 'b']) keeper.reserve(agent, agent, 60)
+    return keeper
+  }
+
+  test('a call waits that would be the last, or be refused, because of them alone', () => {
+    const { reserve, settle, data } = busy()
+    expect(reserve('c', 'c', 60)).toEqual(WAITS)
+    expect(reserve('d', 'd', 150)).toEqual(WAITS)
+    expect(settle('a', 10)).toEqual([SPENDING_GRANTED])
+    expect(data()['open:c']).toMatchObject({ amounts: tokens(60) })
+    expect(settle('b', 10)).toEqual(WAITS)
+    // Alone, it is the last, and that is no matter of others.
+    expect(settle('c', 10)).toEqual([SPENDING_GRANTED])
+    expect(data()).not.toHaveProperty('line')
+  })
+
+  test('who comes later gets no leave before who waits', () => {
+    const { reserve, settle } = busy()
+    expect(reserve('c', 'c', 60)).toEqual(WAITS)
+    expect(reserve('d', 'd', 1)).toEqual(WAITS)
+    expect(settle('a', 10)).toEqual([SPENDING_GRANTED, SPENDING_GRANTED])
+  })
+
+  test('when nobody is under way any more, nobody waits', () => {
+    const { reserve, settle } = busy()
+    for (const agent of ['c', 'd']) expect(reserve(agent, agent, 130)).toEqual(WAITS)
+    expect(settle('a', 60)).toEqual(WAITS)
+    expect(settle('b', 60)).toEqual([SPENDING_REFUSED, SPENDING_REFUSED])
+  })
+
+  test('who gives its call up waits for nothing', () => {
+    const { reserve, settle, data } = busy()
+    reserve('c', 'c', 60)
+    expect(settle('c', 0)).toEqual(WAITS)
+    expect(settle('a', 10)).toEqual(WAITS)
+    expect(Object.keys(data()).filter((key) => /^(?:line|waiting)/.test(key))).toEqual([])
+  })
+
+  test('nor does anybody wait for a story that is closed, and what it held is counted', () => {
+    const { reserve, close, data } = busy()
+    reserve('c', 'c', 60)
+    reserve('d', 'd', 60)
+    expect(close('c')).toEqual(WAITS)
+    expect(data().line).toEqual(['d'])
+    // 60 are spent and 60 set aside: there is room for one, and for none after it.
+    expect(close('a')).toEqual(WAITS)
+    expect(close('b')).toEqual([SPENDING_GRANTED])
+  })
+
+  test('with more to spend, they go on', () => {
+    const { reserve, tell } = busy()
+    reserve('c', 'c', 60)
+    const more = limits({ run: { tokensMax: 1_000 } })
+    expect(tell(OPEN_BOOKS, more)).toEqual([SPENDING_GRANTED])
+  })
+
+  test('who has waited for an hour is told how it is', () => {
+    const { reserve, tell } = busy()
+    reserve('c', 'c', 100, 1_000)
+    expect(tell(TIMER_FIRED, {}, 3_600_999)).toEqual(WAITS)
+    expect(tell(TIMER_FIRED, {}, 3_601_000)).toEqual([SPENDING_REFUSED])
+  })
 })

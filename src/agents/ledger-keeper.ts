@@ -12,7 +12,14 @@ import {
 } from '../ledger/ledger.ts'
 import type { Exhausted } from '../ledger/limits.ts'
 import { ledger1 } from '../machines/tables/ledger-1.ts'
-import type { AgentEvent, AgentView, Decision, Message, Role } from './role.ts'
+import {
+  type AgentEvent,
+  type AgentView,
+  type Decision,
+  type Message,
+  type Role,
+  TIMER_FIRED,
+} from './role.ts'
 import type { AgentId, Json, JsonObject } from './values.ts'
 
 /** From outside, before anything else, and again to raise it: what may be spent. */
@@ -51,6 +58,18 @@ interface CloseStory {
   readonly story: string
 }
 
+/** A call that is not answered yet, because of others that are under way. */
+type Waiting = ReserveSpending & { readonly sinceMs: number }
+
+/** Keys of the data: each with the name of an agent, and the names of those who wait, in order. */
+const OPEN = 'open:'
+const WAITING = 'waiting:'
+const LINE = 'line'
+
+/** Longer than any turn takes. Who has set something aside may be gone for good. */
+const WAITING_MS_MAX = 3_600_000
+const PATIENCE = 'patience'
+
 const EMPTY: Account = { spent: NO_AMOUNTS, reserved: NO_AMOUNTS }
 /** Plain data, as it is stored. */
 const asJson = (value: unknown) => value as Json
@@ -76,50 +95,165 @@ function handle(agent: AgentView, event: AgentEvent): Decision {
       return openBooks(agent, event)
     case RESERVE_SPENDING:
       return takeReservation(agent, event)
-    case SETTLE_SPENDING: {
-      const { agent: owner, amounts } = read<SettleSpending>(event)
-      const before = booksFor(agent, owner, undefined, event)
-      return { set: changes(before, settle(before, owner, amounts, event.atMs), owner) }
-    }
+    case SETTLE_SPENDING:
+      return takeSettlement(agent, event)
     case CLOSE_STORY:
       return closeStory(agent, event)
+    case TIMER_FIRED:
+      return answerWaiting(agent, event, {})
     default:
       return { reason: `not for a ledger: ${event.type}` }
   }
 }
 
 /** Limits may be set again, and what was spent counts against the new ones. */
-function openBooks({ state }: AgentView, { payload }: AgentEvent): Decision {
-  const set = { limits: payload }
-  return state === 'SPENT' ? { set, move: { event: 'budget_granted', to: 'OPEN' } } : { set }
+function openBooks(agent: AgentView, event: AgentEvent): Decision {
+  const decision = answerWaiting(agent, event, { limits: event.payload })
+  if (agent.state !== 'SPENT') return decision
+  return { ...decision, move: { event: 'budget_granted', to: 'OPEN' } }
 }
 
+/** Whoever asks gets in line, and its answer at once where nobody has to be waited for. */
 function takeReservation(agent: AgentView, event: AgentEvent): Decision {
-  const limits = (agent.data.limits as unknown as LedgerLimits | undefined) ?? UNLIMITED
-  const { agent: owner, call, story, ...wanted } = read<ReserveSpending>(event)
-  const found = booksFor(agent, owner, story, event)
+  const asked = read<ReserveSpending>(event)
+  const { agent: owner, story } = asked
+  const found = booksFor(inData(agent, {}), owner, story, event)
   // A call whose end nobody told, because its agent was restarted: it may have cost all of it.
   const lost = found.reservations[owner]
   const before = lost === undefined ? found : settle(found, owner, lost.amounts, event.atMs)
-  const { amounts, least, next, last } = wanted
-  const reservation = { story, amounts, atMs: event.atMs }
+  const set = changes(found, before, owner)
+  const line = lineIn(inData(agent, set)).filter((one) => one !== owner)
+  const waiting: Waiting = { ...asked, sinceMs: event.atMs }
+  const joined = { [`${WAITING}${owner}`]: asJson(waiting), [LINE]: [...line, owner] }
+  return answerWaiting(agent, event, { ...set, ...joined })
+}
+
+/** What is settled makes room for others; whoever has given its call up waits for nothing. */
+function takeSettlement(agent: AgentView, event: AgentEvent): Decision {
+  const { agent: owner, amounts } = read<SettleSpending>(event)
+  const before = booksFor(inData(agent, {}), owner, undefined, event)
+  const set = changes(before, settle(before, owner, amounts, event.atMs), owner)
+  return answerWaiting(agent, event, { ...set, ...leaving(inData(agent, set), [owner]) })
+}
+
+/**
+ * Answers those in line, the first one first, until one has to wait: what others have set aside is
+ * not spent yet, and most of it never will be. So nobody is refused, and nobody told to come to an
+ * end, because of a call that is still under way; unless it takes longer than anybody waits.
+ */
+function answerWaiting(agent: AgentView, event: AgentEvent, changed: JsonObject): Decision {
+  let set = changed
+  const send: Message[] = []
+  let isSpent = false
+  for (const owner of lineIn(inData(agent, changed))) {
+    const look = inData(agent, set)
+    const waiting = look(`${WAITING}${owner}`) as unknown as Waiting
+    const asked = answerTo(look, waiting, event)
+    if (asked === undefined) break
+    const booked = asked.ok ? changes(asked.before, asked.ledger, owner) : {}
+    set = { ...set, ...leaving(look, [owner]), ...booked }
+    send.push(messageFor(waiting, asked))
+    isSpent ||= !asked.ok && isRunSpent(asked.exhausted)
+  }
+  return {
+    set: withoutTraces(agent, set),
+    ...(send.length > 0 && { send }),
+    ...patience(agent, inData(agent, set)),
+    ...(isSpent &&
+      agent.state === 'OPEN' && { move: { event: 'budget_exhausted' as const, to: 'SPENT' } }),
+  }
+}
+
+function messageFor({ agent: to, call }: Waiting, asked: Answer): Message {
+  if (asked.ok) return { to, type: SPENDING_GRANTED, payload: leaveFor(call, asked) }
+  const { exhausted } = asked
+  return { to, type: SPENDING_REFUSED, payload: asJson({ call, exhausted }) }
+}
+
+/** Who was answered at once has never been in line, and nothing is written of it. */
+function withoutTraces({ data }: AgentView, set: JsonObject): JsonObject {
+  const isTrace = (key: string, value: Json) =>
+    value === null && data[key] === undefined && (key === LINE || key.startsWith(WAITING))
+  return Object.fromEntries(Object.entries(set).filter(([key, value]) => !isTrace(key, value)))
+}
+
+/** The clock of the first in line. */
+function patience({ data }: AgentView, look: Look): Pick<Decision, 'timers'> {
+  const [first] = lineIn(look)
+  if (first === undefined) return data[LINE] === undefined ? {} : { timers: { [PATIENCE]: null } }
+  const { sinceMs } = look(`${WAITING}${first}`) as unknown as Waiting
+  return { timers: { [PATIENCE]: sinceMs + WAITING_MS_MAX } }
+}
+
+type Answer =
+  | (Reserving & { ok: true } & { readonly before: Ledger; readonly isShort: boolean })
+  | (Reserving & { ok: false })
+
+/** What a call is told now; undefined where it would be told better if others were done. */
+function answerTo(look: Look, waiting: Waiting, event: AgentEvent): Answer | undefined {
+  const { agent: owner, story, sinceMs } = waiting
+  const limits = (look('limits') as unknown as LedgerLimits | undefined) ?? UNLIMITED
+  const books = booksFor(look, owner, story, event)
+  const now = reserveFor(books, limits, waiting, event)
+  if (worthOf(now) === PLAIN || event.atMs - sinceMs >= WAITING_MS_MAX) return now
+  const later = reserveFor(withoutReserved(books), limits, waiting, event)
+  return worthOf(now) < worthOf(later) ? undefined : now
+}
+
+function reserveFor(
+  before: Ledger,
+  limits: LedgerLimits,
+  { agent: owner, story, amounts, least, next, last }: Waiting,
+  { atMs }: AgentEvent,
+): Answer {
+  const reservation = { story, amounts, atMs }
   const whole =
     least === undefined
       ? reserve(before, limits, owner, reservation, next)
       : reserveUpTo(before, limits, owner, reservation, least)
+  if (whole.ok) return { ...whole, before, isShort: false }
   const short =
-    whole.ok || last === undefined
-      ? undefined
-      : reserveLast(before, limits, owner, reservation, last)
-  const asked = short?.ok ? short : whole
-  const answer: Message = asked.ok
-    ? { to: owner, type: SPENDING_GRANTED, payload: leaveFor(call, asked, asked === short) }
-    : { to: owner, type: SPENDING_REFUSED, payload: asJson({ call, exhausted: asked.exhausted }) }
-  const after = asked.ok ? asked.ledger : before
-  const decision = { set: changes(found, after, owner), send: [answer] }
-  return !asked.ok && isRunSpent(asked.exhausted) && agent.state === 'OPEN'
-    ? { ...decision, move: { event: 'budget_exhausted', to: 'SPENT' } }
-    : decision
+    last === undefined ? undefined : reserveLast(before, limits, owner, reservation, last)
+  return short?.ok ? { ...short, before, isShort: true } : whole
+}
+
+const PLAIN = 2
+
+/** A leave is worth more than a last one, and that more than none. */
+function worthOf(answer: Answer): number {
+  if (!answer.ok) return 0
+  return answer.isLast ? 1 : PLAIN
+}
+
+/** The books as they are at best when all that is under way has ended. */
+function withoutReserved(books: Ledger): Ledger {
+  const without = (account: Account): Account => ({ ...account, reserved: NO_AMOUNTS })
+  const stories = Object.entries(books.stories).map(([id, account]) => [id, without(account)])
+  return { ...books, run: without(books.run), stories: Object.fromEntries(stories) }
+}
+
+/** Finds what the data has under a key. */
+type Look = (key: string) => Json | undefined
+
+/** The data as it is after some changes. */
+function inData({ data }: AgentView, set: JsonObject): Look {
+  return (key) => (Object.hasOwn(set, key) ? set[key] : data[key]) ?? undefined
+}
+
+/** Those in line, the first one first. */
+function lineIn(look: Look): readonly AgentId[] {
+  return (look(LINE) ?? []) as readonly AgentId[]
+}
+
+/** What takes these out of the line. */
+function leaving(look: Look, owners: readonly AgentId[]): JsonObject {
+  const there = owners.filter((owner) => lineIn(look).includes(owner))
+  if (there.length === 0) return {}
+  const rest = lineIn(look).filter((owner) => !there.includes(owner))
+  return {
+    [LINE]: rest.length === 0 ? null : rest,
+    ...Object.fromEntries(there.map((owner) => [`${WAITING}${owner}`, null])),
+  }
 }
 
 /** Where a call has no price, others that have one go on. */
@@ -129,46 +263,47 @@ function isRunSpent({ scope, what }: Exhausted): boolean {
 
 function leaveFor(
   call: string,
-  { isLast, untilMs, amounts }: Reserving & { ok: true },
-  isShort: boolean,
+  { isLast, untilMs, amounts, isShort }: Extract<Answer, { ok: true }>,
 ): Json {
   const end = untilMs !== undefined && { untilMs }
   return asJson({ call, isLast, amounts, ...(isShort && { isShort }), ...end })
 }
 
 /** Calls of the story that are still under way count as if they had cost all of it. */
-function closeStory({ data }: AgentView, event: AgentEvent): Decision {
+function closeStory(agent: AgentView, event: AgentEvent): Decision {
+  const { data } = agent
   const { story } = read<CloseStory>(event)
-  const { reserved } = accountIn(data, story)
+  const { reserved } = accountIn(inData(agent, {}), story)
   const run = data.run as unknown as Account
-  const open = Object.keys(data).filter(
-    (key) =>
-      key.startsWith('open:') && (data[key] as unknown as Reservation | null)?.story === story,
-  )
+  const isOfStory = (key: string) =>
+    (data[key] as { readonly story?: string } | null)?.story === story
+  const open = Object.keys(data).filter((key) => key.startsWith(OPEN) && isOfStory(key))
+  // Nobody waits for an answer any more.
+  const waiting = lineIn(inData(agent, {})).filter((owner) => isOfStory(`${WAITING}${owner}`))
   const set = {
     run: asJson({
       spent: addAmounts(run.spent, reserved),
       reserved: subtractAmounts(run.reserved, reserved),
     }),
     ...Object.fromEntries([...open, `story:${story}`].map((key) => [key, null])),
+    ...leaving(inData(agent, {}), waiting),
   }
-  // Nobody waits for it.
-  return { set }
+  return answerWaiting(agent, event, set)
 }
 
 /** The part of the books that one agent's call touches: its own story, and that of a lost call. */
 function booksFor(
-  { data }: AgentView,
+  look: Look,
   owner: AgentId,
   story: string | null | undefined,
   { atMs }: AgentEvent,
 ): Ledger {
-  const open = data[`open:${owner}`] as unknown as Reservation | undefined
+  const open = look(`${OPEN}${owner}`) as unknown as Reservation | undefined
   const concerned = [story, open?.story].filter((id) => typeof id === 'string')
   return {
-    startedMs: typeof data.startedMs === 'number' ? data.startedMs : atMs,
-    run: data.run as unknown as Account,
-    stories: Object.fromEntries(concerned.map((id) => [id, accountIn(data, id)])),
+    startedMs: Number(look('startedMs') ?? atMs),
+    run: look('run') as unknown as Account,
+    stories: Object.fromEntries(concerned.map((id) => [id, accountIn(look, id)])),
     reservations: open === undefined ? {} : { [owner]: open },
   }
 }
@@ -181,12 +316,12 @@ function changes(before: Ledger, after: Ledger, owner: AgentId): JsonObject {
     startedMs: after.startedMs,
     run: asJson(after.run),
     ...Object.fromEntries(stories),
-    [`open:${owner}`]: asJson(after.reservations[owner] ?? null),
+    [`${OPEN}${owner}`]: asJson(after.reservations[owner] ?? null),
   }
 }
 
-function accountIn(data: JsonObject, story: string): Account {
-  return (data[`story:${story}`] as unknown as Account | undefined) ?? EMPTY
+function accountIn(look: Look, story: string): Account {
+  return (look(`story:${story}`) as unknown as Account | undefined) ?? EMPTY
 }
 
 const read = <T>(event: AgentEvent) => event.payload as unknown as T
