@@ -74,8 +74,8 @@ describe('the last turn before a limit of the ledger is forced, also after much 
 
   test('where no turn fits, the limit ends the state', async () => {
     const brain = reading(4)
-    const { outcome, tokens } = await code(brain, { tokensMax: 40_000 })
+    const { outcome, tokens } = await code(brain, { tokensMax: 25_000 })
     expect(outcome).toMatchObject({ kind: 'spent', what: { what: 'tokens' } })
-    expect(tokens).toBeLessThanOrEqual(40_000)
+    expect(tokens).toBeLessThanOrEqual(25_000)
   })
 })

@@ -61,6 +61,8 @@ export type ThinkInput = {
   readonly purpose: 'turn' | 'summary'
   /** How long the request may be; absent where nothing of the conversation is to be cut. */
   readonly bytesMax?: number
+  /** Whether a provider has counted that it fits what was set aside, however long it is. */
+  readonly isCounted?: true
 }
 
 /** Something said to a model by the loop itself; its words are a prompt of that name. */

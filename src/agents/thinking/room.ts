@@ -2,8 +2,8 @@ import type { Mind } from './assignment.ts'
 import type { Thinking } from './stored-thinking.ts'
 
 export const BYTES_PER_TOKEN = 3
-/** A character of JSON is at most about half a token; counted so before a provider has counted. */
-export const BYTES_PER_TOKEN_MIN = 2
+/** No token has less; some models have one for each digit. Counted so before a provider has counted. */
+export const BYTES_PER_TOKEN_MIN = 1
 
 /** What the system prompt, the tools and the repository's instructions may have, before they are known. */
 export const OPENING_TOKENS = 12_000
@@ -30,6 +30,16 @@ export function requestBytesMax(mind: Mind, thinking: Thinking): number {
 export function overflown(mind: Mind, thinking: Thinking): Thinking {
   const bytes = thinking.transcript?.bytes ?? 0
   return { ...thinking, refusedBytes: Math.min(bytes, requestBytesMax(mind, thinking)) }
+}
+
+/** How many bytes a text has as UTF-8. */
+export function utf8Bytes(text: string): number {
+  let bytes = 0
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+  }
+  return bytes
 }
 
 function roomOf({ contextTokens, outputTokensMax }: Mind): number {

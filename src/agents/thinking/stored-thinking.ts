@@ -28,6 +28,8 @@ export type Thinking = {
   readonly known: Repetition
   /** About how many tokens the next request has. */
   readonly tokens: number
+  /** What it has at the most as far as somebody has counted: up to so many bytes of the conversation. */
+  readonly most: { readonly tokens: number; readonly bytes: number } | null
   /** Summaries since the last turn that succeeded. */
   readonly summaries: number
   /** How long a request was that the provider did not take, since then. */
@@ -41,6 +43,6 @@ export type Thinking = {
 /** Thinking as it was stored, also by a version that knew less of it. */
 export function storedThinking(data: JsonObject): Thinking {
   const thinking = data.thinking as unknown as Thinking
-  const { short = null, refusedBytes = null, setback = null, known } = thinking
-  return { ...thinking, short, refusedBytes, setback, known: knownBefore(known) }
+  const { short = null, refusedBytes = null, setback = null, most = null, known } = thinking
+  return { ...thinking, short, refusedBytes, setback, most, known: knownBefore(known) }
 }

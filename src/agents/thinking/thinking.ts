@@ -15,11 +15,11 @@ import type { Assignment, Mind } from './assignment.ts'
 import { type Leave, leaveOf } from './leave.ts'
 import type { Setback, Thought, ToolsUsed, Transcript, UseToolsInput } from './outcomes.ts'
 import { remember, repetitiveAmong } from './repetition.ts'
-import { BYTES_PER_TOKEN, isNearWindow, OPENING_TOKENS, overflown } from './room.ts'
+import { BYTES_PER_TOKEN, isNearWindow, OPENING_TOKENS, overflown, utf8Bytes } from './room.ts'
 import { storedThinking, type Thinking } from './stored-thinking.ts'
 import { nextBatch } from './tool-batch.ts'
 import { spentOn, spentOnAbandoned } from './turn-cost.ts'
-import { turnWith, wantedFor, withSize } from './turn-request.ts'
+import { countedIn, turnWith, wantedFor, withSize } from './turn-request.ts'
 
 /** How thinking stands after an event. What `decision` holds has to be part of the role's own. */
 export type ThinkingStep = { readonly thinking: Thinking; readonly decision: Decision } & (
@@ -46,9 +46,8 @@ type Thinker = Pick<AgentView, 'id' | 'seq'> & ThinkingGround
 
 /** Begins to think. The next event that concerns it is the ledger's answer. */
 export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mind): ThinkingStep {
-  const chars = Object.values(assignment.variables).reduce(
-    // A character may be three bytes.
-    (sum, value) => sum + (typeof value === 'string' ? value.length * 3 : value.bytes),
+  const bytes = Object.values(assignment.variables).reduce(
+    (sum, value) => sum + (typeof value === 'string' ? utf8Bytes(value) : value.bytes),
     0,
   )
   const thinking: Thinking = {
@@ -63,7 +62,8 @@ export function beginThinking(agent: AgentView, assignment: Assignment, mind: Mi
     calls: [],
     reply: null,
     known: {},
-    tokens: OPENING_TOKENS + Math.ceil(chars / BYTES_PER_TOKEN),
+    tokens: OPENING_TOKENS + Math.ceil(bytes / BYTES_PER_TOKEN),
+    most: null,
     summaries: 0,
     refusedBytes: null,
     short: null,
@@ -176,6 +176,7 @@ function takeReply(
     reply: transcript && { sha256: transcript.tail.sha256, bytes: transcript.tail.bytes },
     // The last turn may have been asked for with less than all.
     tokens: before.isLast ? Math.max(before.tokens, contextTokens) : contextTokens,
+    most: thinker.mind.sessionTokensMax === undefined ? countedIn(before, thought) : null,
     summaries: 0,
     refusedBytes: null,
     setback: null,
@@ -234,6 +235,7 @@ function takeSummary(
     ...before,
     transcript,
     tokens: Math.ceil(bytes / BYTES_PER_TOKEN),
+    most: null,
     purpose: 'turn',
     setback: null,
     summaries: before.summaries + 1,

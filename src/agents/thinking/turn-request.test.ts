@@ -37,7 +37,7 @@ describe('a turn that gets less than it needs', () => {
     grantShort(thinker, 20_000)
     expect(thinker.input()).toMatchObject({
       isLast: true,
-      bytesMax: 40_000,
+      bytesMax: 20_000,
       notes: [{ name: 'last_turn' }],
       tokensReserved: { input: 20_000, output: 1_000 },
     })
@@ -60,7 +60,7 @@ describe('a turn that gets less than it needs', () => {
     grantShort(thinker, 4_000)
     const failure = { kind: 'unasked', message: '' }
     thinker.finish('think', { ...THOUGHT, transcript: LONG, failure, contextTokens: 5_000 })
-    expect(wanted(thinker)?.last).toMatchObject({ inputTokens: 7_500, outputTokens: 1_000 })
+    expect(wanted(thinker)?.last).toMatchObject({ inputTokens: 15_000, outputTokens: 1_000 })
   })
 })
 
@@ -100,5 +100,52 @@ describe('a summary', () => {
       thinker.finish('think', { ...THOUGHT, transcript: LONG, failure, finish: 'failed' })
     }
     expect(thinker.last).toMatchObject({ kind: 'spent', what: 'context' })
+  })
+})
+
+describe('what is set aside for a request', () => {
+  const FRAME_TOKENS = 1_000
+  const afterResults = (thought: object, bytes: number) => {
+    const thinker = new Thinker({ ...ASSIGNMENT, turnsMax: 20 })
+    thinker.think({
+      transcript: LONG,
+      contextTokens: 30_000,
+      calls: [call('1', false)],
+      ...thought,
+    })
+    thinker.finish('use_tools', {
+      transcript: { ...LONG, parts: 10, bytes },
+      answers: [{ id: '1', result: 'hash' }],
+    })
+    return wanted(thinker)?.amounts.inputTokens
+  }
+
+  test('is what was counted, and a token for each byte since', () => {
+    expect(afterResults({}, 95_000)).toBe(30_000 + 5_000 + FRAME_TOKENS)
+  })
+
+  test('is a token for each byte of what nobody has counted', () => {
+    expect(afterResults({ isUsageKnown: false }, 95_000)).toBeGreaterThanOrEqual(95_000)
+  })
+
+  test('is not less because a provider counts less the next time', () => {
+    const thinker = new Thinker({ ...ASSIGNMENT, turnsMax: 20 })
+    for (const contextTokens of [30_000, 200]) thinker.think({ transcript: LONG, contextTokens })
+    expect(wanted(thinker)?.amounts.inputTokens).toBeGreaterThan(30_000)
+  })
+
+  test('is not what was counted of a conversation that was cut', () => {
+    const thinker = beforeShort()
+    grantShort(thinker, 20_000)
+    thinker.finish('think', { ...THOUGHT, transcript: LONG, contextTokens: 6_000 })
+    expect(wanted(thinker)?.amounts.inputTokens).toBeGreaterThan(30_000)
+  })
+
+  test('is measured before the first is sent, and asked for once more', () => {
+    const thinker = new Thinker()
+    thinker.grant(false)
+    const failure = { kind: 'unasked', message: '' }
+    thinker.finish('think', { ...THOUGHT, transcript: null, failure, contextTokens: 40_000 })
+    expect(wanted(thinker)?.amounts.inputTokens).toBe(120_000 + FRAME_TOKENS)
   })
 })

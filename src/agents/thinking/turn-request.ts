@@ -2,13 +2,22 @@ import { type Amounts, halve, NO_AMOUNTS } from '../../ledger/amounts.ts'
 import { mostOf } from '../../ledger/price-card.ts'
 import type { Assignment, Mind } from './assignment.ts'
 import type { Leave } from './leave.ts'
-import type { ThinkInput } from './outcomes.ts'
-import { BYTES_PER_TOKEN, BYTES_PER_TOKEN_MIN, OPENING_TOKENS, requestBytesMax } from './room.ts'
+import type { Note, ThinkInput, Thought } from './outcomes.ts'
+import {
+  BYTES_PER_TOKEN,
+  BYTES_PER_TOKEN_MIN,
+  OPENING_TOKENS,
+  requestBytesMax,
+  utf8Bytes,
+} from './room.ts'
 import type { Thinking } from './stored-thinking.ts'
 import { mostOfTurn } from './turn-cost.ts'
 
 /** No request has less; with how much more one can make do is told by who cuts it. */
 const TOKENS_MIN = 4_000
+
+/** What frames what is said, and how a tool is asked for, may have. */
+const FRAME_TOKENS = 1_000
 
 /** What the ledger is asked for before a turn; what `next` and `last` are, its keeper says. */
 export type Wanted = {
@@ -19,11 +28,9 @@ export type Wanted = {
 }
 
 export function wantedFor(mind: Mind, thinking: Thinking): Wanted {
-  const { transcript, tokens, purpose, turn, short } = thinking
+  const { transcript, purpose, turn, short } = thinking
   const { price, outputTokensMax, sessionTokensMax } = mind
-  const bytes = Math.max(transcript?.bytes ?? 0, tokens * BYTES_PER_TOKEN)
-  const inputTokens = OPENING_TOKENS + Math.ceil(bytes / BYTES_PER_TOKEN_MIN)
-  const { amounts, least } = mostOfTurn(mind, inputTokens)
+  const { amounts, least } = mostOfTurn(mind, mostOfRequest(thinking))
   // Only one turn may be short, however often it is tried: it has to end the state. What an agent
   // sends of itself nobody can cut.
   const isFirst = (short?.turn ?? turn) === turn
@@ -37,13 +44,41 @@ export function wantedFor(mind: Mind, thinking: Thinking): Wanted {
   }
 }
 
+/**
+ * How many tokens the next request has at the most: as many as its provider has counted, and one for
+ * each byte that came since. What nobody has counted is one for each byte, with a guess of what
+ * precedes the conversation; the guess is put right before anything is sent (`unasked`).
+ */
+function mostOfRequest({ transcript, tokens, most, notes }: Thinking): number {
+  const bytes = transcript?.bytes ?? 0
+  const said = notes.reduce((sum, note) => sum + mostOfNote(note), 0)
+  if (most !== null) return most.tokens + Math.max(0, bytes - most.bytes) + said + FRAME_TOKENS
+  const guessed = (tokens - OPENING_TOKENS) * BYTES_PER_TOKEN
+  return OPENING_TOKENS + Math.ceil(Math.max(bytes, guessed) / BYTES_PER_TOKEN_MIN) + said
+}
+
+function mostOfNote({ text = '', failures = '' }: Note): number {
+  return Math.ceil(utf8Bytes(text + failures) / BYTES_PER_TOKEN_MIN) + FRAME_TOKENS
+}
+
+/**
+ * What a provider has counted of the conversation, which never becomes less. The last turn may have
+ * been asked for with less than all of it.
+ */
+export function countedIn(before: Thinking, { transcript, contextTokens, isUsageKnown }: Thought) {
+  if (!isUsageKnown || transcript === null || before.isLast) return before.most
+  return { tokens: Math.max(before.most?.tokens ?? 0, contextTokens), bytes: transcript.bytes }
+}
+
 /** A short turn that cannot be cut to what was set aside needs what its request has at the least. */
 export function withSize(before: Thinking, contextTokens: number): Thinking {
   const { tokens, short } = before
   const tokensMin = Math.ceil((contextTokens * BYTES_PER_TOKEN) / BYTES_PER_TOKEN_MIN)
+  const isFirst = before.transcript === null
   return {
     ...before,
     tokens: Math.max(tokens, contextTokens),
+    most: isFirst ? { tokens: tokensMin, bytes: 0 } : before.most,
     short: short && { ...short, tokensMin: Math.max(short.tokensMin, tokensMin) },
   }
 }
@@ -77,7 +112,7 @@ export function turnWith(
     isLast,
     ...(setback && { setback }),
     purpose,
-    ...(isCut && { bytesMax: bytesMaxOf(mind, before, reserved) }),
+    ...(isCut && lengthOf(mind, before, reserved)),
   } satisfies ThinkInput
   const thinking: Thinking = {
     ...before,
@@ -90,6 +125,15 @@ export function turnWith(
   return { thinking, input }
 }
 
-function bytesMaxOf(mind: Mind, thinking: Thinking, { inputTokens }: Amounts): number {
-  return Math.min(requestBytesMax(mind, thinking), inputTokens * BYTES_PER_TOKEN_MIN)
+/** What is counted as a whole is enough for any part of it; of the rest a byte may be a token. */
+function lengthOf(
+  mind: Mind,
+  thinking: Thinking,
+  { inputTokens }: Amounts,
+): Pick<ThinkInput, 'bytesMax' | 'isCounted'> {
+  const bytesMax = requestBytesMax(mind, thinking)
+  if (thinking.most !== null && inputTokens >= mostOfRequest(thinking)) {
+    return { bytesMax, isCounted: true }
+  }
+  return { bytesMax: Math.min(bytesMax, inputTokens * BYTES_PER_TOKEN_MIN) }
 }

@@ -90,7 +90,8 @@ export function thinkHandler(parts: ThinkParts): EffectHandler {
       if (wait !== undefined) return wait
       if ((request.untilMs ?? Infinity) <= Date.now()) return unanswered(request, 'unasked')
       const prepared = await prepareTurn(parts, request, context)
-      const isOfUnknownSize = request.transcript === null || request.bytesMax !== undefined
+      const isCut = request.bytesMax !== undefined && !request.isCounted
+      const isOfUnknownSize = request.transcript === null || isCut
       const size = isOfUnknownSize ? sizeOf(prepared.turn) : undefined
       if (size !== undefined && size.most > request.tokensReserved.input && !named.isAgent) {
         return unanswered(request, 'unasked', size.about)

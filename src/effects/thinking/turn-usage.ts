@@ -4,8 +4,8 @@ import type { Reply } from './reply.ts'
 
 const BYTES_PER_TOKEN = 3
 
-/** A character of JSON is at most about half a token. */
-const BYTES_PER_TOKEN_MIN = 2
+/** No token has less; some models have one for each digit. */
+const BYTES_PER_TOKEN_MIN = 1
 
 export const NO_USAGE: Usage = {
   inputTokens: 0,
