@@ -183,7 +183,30 @@ describe('what a provider wants to see again', () => {
     expect(body).toContain('a.ts')
   })
 
-  test('is left out when the provider does not take it back', async () => {
+  test.each(API_SUBJECTS)('$provider gets no reasoning of which nothing came', async (api) => {
+    const reasoning = { type: 'reasoning', text: 'Cut off in the mid' } as const
+    server.answer({ reply: { parts: [reasoning], end: 'length' } })
+    const [finished] = only(await thinkThrough(openSubject(api, server)), 'finished')
+    expect(finished).toMatchObject({ reason: 'length' })
+    expect(finished).not.toHaveProperty('opaque')
+    // One of these may be in a conversation that was kept before, or have lost what followed it.
+    const meta = {
+      anthropic: { signature: 'x' },
+      openai: { itemId: 'rs_1', reasoningEncryptedContent: 'x' },
+      google: { thoughtSignature: 'x' },
+    }
+    const opaque = { from: `${api.provider}/${api.model}`, parts: [{ ...reasoning, meta }] }
+    const messages: Message[] = [
+      ...TURN.messages,
+      { role: 'assistant', text: '', toolCalls: [], opaque },
+      { role: 'user', text: 'Your reply was cut off.' },
+    ]
+    const body = JSON.stringify(await bodyFor(api, { ...TURN, messages }))
+    expect(body).toContain('Your reply was cut off.')
+    expect(body).not.toMatch(/Cut off in the mid|rs_1/)
+  })
+
+  test('is left out when the provider does not take it back, and then at once', async () => {
     const api = subjectOf('anthropic')
     await secondTurn(api)
     const before = server.requests.length
@@ -203,9 +226,29 @@ describe('what a provider wants to see again', () => {
       { role: 'assistant', text: 'ok', toolCalls: [], opaque: shape },
       { role: 'user', text: 'Go on.' },
     ]
-    const events = await thinkThrough(openSubject(api, server), { ...TURN, messages })
-    expect(events.at(-1)).toMatchObject({ type: 'finished' })
-    expect(server.requests.length - before).toBe(2)
+    const brain = openSubject(api, server)
+    const longer: Message[] = [
+      ...messages,
+      { role: 'assistant', text: 'on', toolCalls: [], opaque: { ...shape, parts: [] } },
+      { role: 'user', text: 'And on.' },
+    ]
+    for (const [said, asked] of [
+      [messages, 2],
+      [longer, 3],
+    ] as const) {
+      const events = await thinkThrough(brain, { ...TURN, messages: said })
+      expect(events.at(-1)).toMatchObject({ type: 'finished' })
+      expect(server.requests.length - before).toBe(asked)
+    }
+    // Another conversation is not that one.
+    const other = { ...shape, parts: [signed('other'), { type: 'text', chars: 2 }] }
+    const elsewhere: Message[] = [
+      ...TURN.messages,
+      { role: 'assistant', text: 'ok', toolCalls: [], opaque: other },
+      { role: 'user', text: 'Go on.' },
+    ]
+    await thinkThrough(brain, { ...TURN, messages: elsewhere })
+    expect(server.requests.length - before).toBe(5)
   })
 })
 

@@ -12,6 +12,7 @@ import {
   type Usage,
 } from './brain.ts'
 import { explainFailure } from './failure.ts'
+import { hasOpaque, isOpaqueRefused, OpaqueMemory } from './opaque-memory.ts'
 import { openProviderFetch } from './provider-fetch.ts'
 import { ChoiceMemory, type ChoiceWay, isChoiceRefused, wayAfter } from './tool-choice.ts'
 import { type TurnTimeouts, TurnWatch } from './turn-watch.ts'
@@ -35,22 +36,27 @@ interface Ending {
 /** What a stream says beside the reply itself. */
 const PREAMBLE: readonly string[] = ['stream-start', 'response-metadata', 'raw', 'finish']
 
-/** A 400 about reasoning that came back: signed for another key, or changed on the way. */
-const STALE_OPAQUE = /signature|thinking|encrypted[_ ]content|reasoning|thought/i
-
 /**
  * A brain that asks a model over its provider's API. Asks once, retries are the runtime's, but for
  * what a server does not take: that is put otherwise.
  */
 export function openApiBrain(options: ApiBrainOptions): Brain {
-  const memory = new ChoiceMemory()
+  const choices = new ChoiceMemory()
+  const opaque = new OpaqueMemory()
   return {
     name: options.model,
     async *think(turn, signal) {
-      let request: Request = { turn, withOpaque: true, way: memory.wayFor(turn) }
+      let request: Request = {
+        turn,
+        withOpaque: opaque.isTaken(turn),
+        way: choices.wayFor(turn),
+      }
       for (;;) {
         const { failure, isPaid }: Ending = yield* ask(options, request, signal)
-        if (failure === undefined) return memory.keep(turn, request.way)
+        if (failure === undefined) {
+          choices.keep(turn, request.way)
+          return opaque.keep(turn, request.withOpaque)
+        }
         const next = isPaid ? undefined : otherwise(request, failure)
         if (next === undefined) return yield { type: 'failed', failure }
         request = next
@@ -64,9 +70,8 @@ function otherwise(request: Request, failure: BrainFailure): Request | undefined
   const { turn, withOpaque } = request
   const way = isChoiceRefused(failure) ? wayAfter(turn, request.way) : undefined
   if (way !== undefined) return { ...request, way }
-  const hasOpaque = withOpaque && turn.messages.some((message) => 'opaque' in message)
-  const isStale = failure.kind === 'rejected' && STALE_OPAQUE.test(failure.message)
-  return hasOpaque && isStale ? { ...request, withOpaque: false } : undefined
+  const isStale = withOpaque && hasOpaque(turn) && isOpaqueRefused(failure)
+  return isStale ? { ...request, withOpaque: false } : undefined
 }
 
 /** Asks and tells what comes, except a failure. */

@@ -8,7 +8,7 @@ import type {
 import type { ApiProvider } from './api-model.ts'
 import type { BrainEvent, BrainFailure, ToolCall, Usage } from './brain.ts'
 import { hasRepeatedKey } from './repeated-key.ts'
-import type { ReplyShape, ShapePart } from './reply-shape.ts'
+import { type ReplyShape, type ShapePart, withoutLastReasoning } from './reply-shape.ts'
 import { readTokens } from './token-count.ts'
 
 /** More than any model writes in a turn; it bounds what a turn costs in memory. */
@@ -215,7 +215,7 @@ export class ReplyReader {
 
   /** What has to come back with the conversation; undefined when nothing has to. */
   #shape(): ReplyShape | undefined {
-    const parts = [...this.#parts.values()]
+    const parts = withoutLastReasoning([...this.#parts.values()])
     const isSigned = parts.some(({ meta }) =>
       Object.values(meta ?? {}).some((said) => KEPT.some((name) => said?.[name] != null)),
     )

@@ -31,7 +31,10 @@ export function readReplyShape(opaque: unknown, from: string): ReplyShape | unde
   return isShape && shape.from === from ? shape : undefined
 }
 
-/** The parts of a reply in the order in which they came. All text and all calls are in it. */
+/**
+ * The parts of a reply in the order in which they came. All text and all calls are in it. Reasoning
+ * that nothing came of is not: it belongs to what follows it, and providers refuse it alone.
+ */
 export function restoreParts(
   shape: ReplyShape,
   text: string,
@@ -56,5 +59,10 @@ export function restoreParts(
   }
   // A text that grew since, because something in it was redacted.
   if (text.slice(at).trim() !== '') content.push({ type: 'text', text: text.slice(at) })
-  return [...content, ...open.values()]
+  return withoutLastReasoning([...content, ...open.values()])
+}
+
+/** Without what was reasoned at the end of a reply, as in one that was cut off there. */
+export function withoutLastReasoning<T extends { readonly type: string }>(parts: T[]): T[] {
+  return parts.slice(0, parts.findLastIndex(({ type }) => type !== 'reasoning') + 1)
 }
