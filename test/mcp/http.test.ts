@@ -210,6 +210,34 @@ describe('an address that misbehaves', () => {
     expect((await world.call(tools, 'add', { a: 1, b: 1 })).text).toMatch(/gave no answer/)
   })
 
+  test.each([429, 500, 503])('with %i is an error of that call alone', async (status) => {
+    const answer = sessionful()
+    let isBusy = false
+    const url = await serve(async (request) =>
+      isBusy ? new Response('busy', { status }) : answer(request),
+    )
+    const tools = await world.use(remote(url))
+    const before = seen.length
+    for (let i = 0; i < 5; i += 1) {
+      isBusy = true
+      const busy = await world.call(tools, 'add', { a: 1, b: 1 })
+      expect(busy).toMatchObject({ isError: true, text: expect.stringContaining(`HTTP ${status}`) })
+      isBusy = false
+      expect((await world.call(tools, 'add', { a: 1, b: 1 })).text).toBe('2')
+    }
+    expect(seen.length - before).toBe(10)
+  })
+
+  test('by forgetting us is connected to anew', async () => {
+    let answer = sessionful()
+    const tools = await world.use(remote(await serve((request) => answer(request))))
+    for (let i = 0; i < 2; i += 1) {
+      answer = sessionful()
+      expect(await world.call(tools, 'add', { a: 1, b: 1 })).toMatchObject({ isError: true })
+      expect((await world.call(tools, 'add', { a: 1, b: 1 })).text).toBe('2')
+    }
+  })
+
   test('with a call that hangs does not hold us', async () => {
     const tools = await world.use(remote(await serve(stateless())), { callMs: 500 })
     expect((await world.call(tools, 'hang')).text).toMatch(/timed out/i)

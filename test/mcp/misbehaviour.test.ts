@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { readStatus } from '../../src/effects/process/process-table.ts'
 import { inspectMcpServer } from '../../src/effects/tools/mcp/mcp-tools.ts'
 import { bundleServer, serverOf, World } from './world.ts'
@@ -18,7 +18,10 @@ beforeEach(() => {
   world = new World(bundle)
 })
 
-afterEach(() => world.close())
+afterEach(() => {
+  vi.restoreAllMocks()
+  return world.close()
+})
 
 const program = (code: string) => serverOf({ command: process.execPath, args: ['-e', code] })
 const SHORT_MS = 400
@@ -80,6 +83,8 @@ test('a server that ends in the middle of a call is started again, a few times',
     for (const answer of await Promise.all(both)) expect(answer.text).toMatch(expected)
   }
   expect(world.starts).toHaveLength(4)
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 600_000)
+  expect((await world.call(tools, 'add', { a: 1, b: 1 })).text).toBe('2')
 })
 
 test('a huge answer is shown in part, and kept whole', async () => {

@@ -44,6 +44,12 @@ export interface McpConnection {
 
 const PAGES_MAX = 16
 
+/**
+ * How a server behind an address says that it does not know us any more: 404, as the protocol has
+ * it, and 400 from many others. Whatever else it answers is about that one call.
+ */
+const FORGOTTEN: readonly (number | undefined)[] = [400, 404]
+
 /** It is told nothing of us, and may ask us for nothing: no model, no folder, no human. */
 const IDENTITY = { name: 'slipway', version: '1' }
 
@@ -117,8 +123,7 @@ async function open(
       try {
         return await explained(client.callTool({ name: tool, arguments: { ...input } }, within))
       } catch (error) {
-        // A server behind an address forgets us when it is started anew.
-        if (error instanceof SdkHttpError) isOpen = false
+        if (error instanceof SdkHttpError && FORGOTTEN.includes(error.status)) isOpen = false
         throw error
       }
     },

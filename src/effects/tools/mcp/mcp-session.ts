@@ -4,8 +4,9 @@ import { connectServer, type McpConnection, type McpTimeouts } from './mcp-conne
 import { definitionsHash, type McpDefinition } from './mcp-definitions.ts'
 import type { RunServer } from './run-server.ts'
 
-/** How often a server that has ended is started again. */
+/** How often a server that has ended is started again within so long. */
 const RESTARTS_MAX = 3
+const RESTARTS_WITHIN_MS = 600_000
 /** How often a server may say between two calls, and within so long, that its tools have changed. */
 const CHECKS_MAX = 50
 const CHECKS_WITHIN_MS = 60_000
@@ -32,7 +33,7 @@ export class McpSession {
   #ready: Promise<McpConnection> | undefined
   #definitions: readonly McpDefinition[] = []
   #refusal: string | undefined
-  #restarts = 0
+  #restartsMs: readonly number[] = []
   #checks = 0
   #checksSinceMs = 0
 
@@ -71,11 +72,18 @@ export class McpSession {
     if (this.#refusal !== undefined) throw new Error(this.#refusal)
     if (connection?.isOpen) return connection
     if (this.#ready === known) {
-      if (this.#restarts === RESTARTS_MAX) throw new Error('it has ended too often')
-      this.#restarts += 1
+      this.#countRestart()
       return this.#start(connection)
     }
     return this.#connection()
+  }
+
+  /** One that lasted for a while since is not held to what was before. */
+  #countRestart(): void {
+    const nowMs = performance.now()
+    const recentMs = this.#restartsMs.filter((atMs) => nowMs - atMs < RESTARTS_WITHIN_MS)
+    if (recentMs.length >= RESTARTS_MAX) throw new Error('it has ended too often')
+    this.#restartsMs = [...recentMs, nowMs]
   }
 
   #start(former?: McpConnection): Promise<McpConnection> {
