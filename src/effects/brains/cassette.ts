@@ -49,6 +49,9 @@ const FORMAT = 2
 const OTHER_FORMAT =
   'it was recorded by another version, which knew turns by other hashes. Record it again.'
 
+/** What `writeTake` begins every line with. */
+const OPENING = `{"format":${FORMAT},"turn":{`
+
 const TAKE = z.object({
   format: z.literal(FORMAT, OTHER_FORMAT),
   turn: z.object({
@@ -75,12 +78,13 @@ export type CassetteResult =
   | { readonly ok: true; readonly takes: readonly Take[] }
   | { readonly ok: false; readonly problem: string }
 
-/** Reads a cassette, which is lines of JSON. A last line that a kill cut short is left out. */
+/** Reads a cassette, which is lines of JSON. A line that a kill or a full disk cut short is left out. */
 export function readCassette(text: string, name: string): CassetteResult {
-  const lines = text.split('\n').slice(0, -1)
   const takes: Take[] = []
-  for (const [index, line] of lines.entries()) {
-    const parsed = TAKE.safeParse(parseJson(line))
+  for (const [index, line] of text.split('\n').entries()) {
+    const value = parseJson(line)
+    if (value === undefined && isTorn(line)) continue
+    const parsed = TAKE.safeParse(value)
     if (!parsed.success) {
       const issue = parsed.error.issues[0]
       const place = issue?.path.join('.') || 'the line'
@@ -89,6 +93,11 @@ export function readCassette(text: string, name: string): CassetteResult {
     takes.push(parsed.data)
   }
   return { ok: true, takes }
+}
+
+/** Whether a line that is no JSON begins as every take does; an empty one is torn at its beginning. */
+function isTorn(line: string): boolean {
+  return line.startsWith(OPENING) || OPENING.startsWith(line.trim())
 }
 
 /** A turn and its events as one line, without secrets. */

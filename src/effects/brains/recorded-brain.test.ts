@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -133,6 +133,28 @@ describe('a cassette', () => {
     expect(torn.ok && torn.takes).toHaveLength(2)
   })
 
+  test('that a kill cut short is read whole after it was recorded on', async () => {
+    const file = join(folder, 'on.jsonl')
+    await record(file)
+    const text = await readFile(file, 'utf8')
+    for (const [cut, kept] of [
+      [-1, 3],
+      [-20, 2],
+      [text.lastIndexOf('{"format"') + 5, 2],
+    ]) {
+      await writeFile(file, text.slice(0, cut))
+      expect(await record(file)).toHaveLength((kept ?? 0) + 3)
+    }
+  })
+
+  test('whose last line has no end is read whole', async () => {
+    const file = join(folder, 'endless.jsonl')
+    const takes = await record(file)
+    const text = await readFile(file, 'utf8')
+    expect(readCassette(text.trimEnd(), 'endless')).toEqual({ ok: true, takes })
+    expect(readCassette('', 'empty')).toEqual({ ok: true, takes: [] })
+  })
+
   test('tells no cost that no turn can have', () => {
     const known = { cachedTokens: 3, cacheWriteTokens: null, outputTokens: 1.5 }
     const usage = { type: 'usage', usage: { inputTokens: 2 ** 64, ...known } } as const
@@ -152,6 +174,8 @@ describe('a cassette', () => {
     }
     expect(problemOf(text.replace('"coder"', '7'))).toContain('bad.jsonl:1: turn.role')
     expect(problemOf(`${text}{"turn":\n`)).toContain('bad.jsonl:4: the line')
+    expect(problemOf(`${text}{}`)).toContain('bad.jsonl:4: format')
+    expect(problemOf('garbage')).toContain('bad.jsonl:1: the line')
     const twice = text.replace(/("events":\[)(\{[^\n]*\})\]/, '$1$2,$2]')
     expect(problemOf(twice)).toContain('bad.jsonl:1: events: do not end with one')
   })

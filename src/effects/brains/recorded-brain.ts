@@ -1,4 +1,4 @@
-import { appendFile } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { Brain, BrainEvent, BrainFailure } from './brain.ts'
 import { printOf, type Take, type TurnPrint, writeTake } from './cassette.ts'
 
@@ -65,11 +65,25 @@ export function openPlayingBrain(takes: readonly Take[], secrets: readonly strin
 
 async function append(file: string, write: () => string): Promise<string | undefined> {
   try {
-    await appendFile(file, write(), { mode: 0o600 })
+    const line = write()
+    const handle = await open(file, 'a+', 0o600)
+    try {
+      // Behind a line that was cut short this one would be lost too.
+      await handle.appendFile((await isAtLineStart(handle)) ? line : `\n${line}`)
+    } finally {
+      await handle.close()
+    }
     return undefined
   } catch (error) {
     return `the cassette cannot be written: ${error}`
   }
+}
+
+async function isAtLineStart(handle: FileHandle): Promise<boolean> {
+  const { size } = await handle.stat()
+  if (size === 0) return true
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1)
+  return buffer.toString() === '\n'
 }
 
 function rejected(message: string): BrainFailure {
