@@ -16,7 +16,13 @@ import {
 import type { Usage } from '../brain.ts'
 import { readTokens } from '../token-count.ts'
 import type { AgentCommand } from './agent.ts'
-import { explainLongLine, explainSilence, explainWords } from './agent-failure.ts'
+import {
+  explainLongLine,
+  explainOddAnswer,
+  explainSilence,
+  explainVersion,
+  explainWords,
+} from './agent-failure.ts'
 import type { AgentStart } from './agent-place.ts'
 import { type AgentProcess, LINE_BYTES_MAX } from './agent-process.ts'
 import { offeredTools, TOOL_SERVER, writePrompt } from './agent-prompt.ts'
@@ -76,7 +82,7 @@ class AcpConversation implements Conversation {
   async #converse(): Promise<AgentEnd> {
     const { agent } = this.#connection
     const { turn, place, report } = this.#task
-    await agent.request(methods.agent.initialize, {
+    const greeted = await agent.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: TOOL_SERVER, version: '1.0.0' },
       clientCapabilities: {
@@ -85,6 +91,9 @@ class AcpConversation implements Conversation {
         session: { notices: {} },
       },
     })
+    const version = partOf(greeted, 'protocolVersion', methods.agent.initialize)
+    if (version !== PROTOCOL_VERSION)
+      return { how: 'failed', failure: explainVersion(version, PROTOCOL_VERSION) }
     const { command, args } = place.bridge
     const server = { name: TOOL_SERVER, command, args: [...args], env: [] }
     const wanted: NewSessionRequest = {
@@ -93,16 +102,17 @@ class AcpConversation implements Conversation {
       _meta: { ...this.#command.meta },
     }
     const session = await agent.request(methods.agent.session.new, wanted)
-    this.#sessionId = session.sessionId
+    const sessionId = partOf(session, 'sessionId', methods.agent.session.new)
+    this.#sessionId = sessionId
     await this.#setMode(session.modes?.availableModes.map(({ id }) => id) ?? [])
     await this.#setModel(session.configOptions ?? [])
     if (this.#isCancelled) return { how: 'stop' }
     const answer = await agent.request(methods.agent.session.prompt, {
-      sessionId: session.sessionId,
+      sessionId,
       prompt: [{ type: 'text', text: writePrompt(turn) }],
     })
+    const end = endOf(partOf(answer, 'stopReason', methods.agent.session.prompt))
     report.usage = readUsage(answer) ?? report.usage
-    const end = endOf(answer.stopReason)
     if (end.how !== 'stop' || this.#trouble === undefined) return end
     // Not every agent that cannot go on says so by an error.
     return { how: 'failed', failure: explainWords(this.#trouble, place.secrets) }
@@ -175,7 +185,7 @@ class AcpConversation implements Conversation {
 
   async #explain(error: unknown): Promise<AgentEnd> {
     const { secrets } = this.#task.place
-    if (error instanceof RequestError) {
+    if (error instanceof RequestError && !isNoAnswer(error)) {
       const words = [error.message, ...wordsIn(error.data)].join('\n')
       const failure = explainWords(words, secrets)
       const isAuth = error.code === AUTH_REQUIRED && failure.kind === 'overloaded'
@@ -184,6 +194,10 @@ class AcpConversation implements Conversation {
     if (error instanceof MessageTooLargeError) {
       // The agent lives on, and nobody reads what it says.
       return { how: 'failed', failure: explainLongLine() }
+    }
+    if (!this.#connection.signal.aborted) {
+      // The agent has not gone, and no clock need run out.
+      return { how: 'failed', failure: explainOddAnswer(error, secrets) }
     }
     return { how: 'failed', failure: explainSilence(await this.#process.ended, secrets) }
   }
@@ -203,6 +217,22 @@ function endOf(stopReason: string): AgentEnd {
   }
   const isBound = stopReason === 'max_tokens' || stopReason === 'max_turn_requests'
   return { how: isBound ? 'length' : 'stop' }
+}
+
+/** A part that an answer must have. Throws where it is not there: the library checks no answers. */
+function partOf<T extends object, K extends keyof T & string>(
+  answer: T | null | undefined,
+  name: K,
+  method: string,
+): NonNullable<T[K]> {
+  const part = answer?.[name]
+  if (part == null) throw new Error(`${method} without ${name}`)
+  return part
+}
+
+/** Whether an answer had neither a result nor an error: the library then puts it into one. */
+function isNoAnswer({ data }: RequestError): boolean {
+  return typeof data === 'object' && data !== null && 'jsonrpc' in data
 }
 
 /** All texts in what an error carries. */

@@ -15,6 +15,11 @@ test.each([
   ['auth', 'Internal error: Incorrect API key provided: k. You can find your API key at'],
   ['auth', 'Your ANTHROPIC_API_KEY belongs to a disabled organization\ninvalid_request'],
   ['auth', '{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}'],
+  ['auth', '401 bad key k-1'],
+  ['auth', 'Internal error: 403 Forbidden'],
+  ['auth', 'bad key k-1'],
+  ['rate_limited', '429: slow down'],
+  ['overloaded', '400 files were read and then something happened'],
   ['network', 'stream disconnected before completion: stream closed before response.completed'],
   [
     'network',
@@ -57,6 +62,12 @@ test('the message holds no secret, and how long to wait is read from it', () => 
   ])
   expect(failure.message).not.toContain('own-secret-value')
   expect(failure.retryAfterMs).toBe(360_000)
+})
+
+test('a key that was not taken is not told', () => {
+  const failure = explainWords('401 bad key own-secret-value', ['own-secret-value'])
+  expect(failure.kind).toBe('auth')
+  expect(failure.message).toContain('401 bad key [redacted]')
 })
 
 test('what an agent says beside its words counts before them', () => {

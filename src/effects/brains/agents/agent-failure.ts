@@ -12,6 +12,9 @@ const EXIT_CODE_OF_SIGNALS = 128
 const STATUS =
   /(?:API Error|status(?: code)?|HTTP(?: status)?|rejected|code["']?\s?[:=])["':= ]{0,4}\(?([45]\d\d)\b/i
 
+/** Some begin with it. Of these only such as nothing is counted with: "400 files" is no status. */
+const FIRST_STATUS = /^(?:(?:internal )?error:? )?\(?(40[13]|429|5(?:0[0-4]|29))\b/i
+
 /** How Claude Code says that an allowance is spent, which is a 429 like any other by its status. */
 const SPENT =
   /you['’]ve (?:hit|reached) your (?!rate\b)|usage credits|extra usage|out of usage|seat type doesn['’]t include usage|usage allocation has been disabled|this service is disabled for your org/i
@@ -20,7 +23,7 @@ const SPENT =
 const OWN_WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   [
     'auth',
-    /(?:incorrect|invalid|missing) api key|unauthori[sz]ed|not logged in|please (?:run )?\/?login/i,
+    /(?:incorrect|invalid|missing|bad|wrong) (?:api )?key|unauthori[sz]ed|not logged in|please (?:run )?\/?login/i,
   ],
   [
     'network',
@@ -45,7 +48,8 @@ export function explainWords(
 ): BrainFailure {
   const message = words.trim()
   const context = { answering: true, secrets, nowMs: Date.now() }
-  const statusCode = told.statusCode ?? STATUS.exec(message)?.[1]
+  const [, first] = FIRST_STATUS.exec(message) ?? STATUS.exec(message) ?? []
+  const statusCode = told.statusCode ?? first
   const failure = explainFailure({ ...told, message, statusCode }, context)
   // A longer context is among the things that more credit would buy.
   const isSpent = failure.kind !== 'context_overflow' && SPENT.test(message)
@@ -75,6 +79,19 @@ export function explainSilence(ended: Ended, secrets: readonly string[]): BrainF
 export function explainLongLine(): BrainFailure {
   const message = `the agent printed a line of more than ${LINE_BYTES_MAX / (1024 * 1024)} MiB`
   return { kind: 'invalid_output', message }
+}
+
+/** What it means that an agent answers with something that the protocol does not have. */
+export function explainOddAnswer(error: unknown, secrets: readonly string[]): BrainFailure {
+  const why = error instanceof Error ? error.message : String(error)
+  const { message } = explainWords(`the agent's answer cannot be read: ${why}`, secrets)
+  return { kind: 'invalid_output', message }
+}
+
+/** What it means that an agent speaks a version of the protocol that we do not: none will do. */
+export function explainVersion(theirs: number, ours: number): BrainFailure {
+  const message = `the agent speaks version ${theirs} of the Agent Client Protocol, and we speak version ${ours}`
+  return { kind: 'rejected', message }
 }
 
 /** The last that a process said, for people. */
