@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { nearest } from './nearest.ts'
+import { nearest } from '../../effects/nearest.ts'
 import { configJsonSchema } from './settings/key-table.ts'
 
 /** What is wrong with a configuration, where in it, and what to do about it. */

@@ -2,6 +2,7 @@ import { type Document, LineCounter, parseDocument, visit } from 'yaml'
 import { z } from 'zod'
 import type { FailureKind } from './brain.ts'
 import { FAILURE_POLICY } from './failure-policy.ts'
+import { explainUnknown } from './scenario-names.ts'
 import { TOKENS_MAX } from './token-count.ts'
 
 const FAILURE_KINDS = Object.keys(FAILURE_POLICY) as [FailureKind, ...FailureKind[]]
@@ -16,11 +17,21 @@ const numbers = z.union([
     .refine(({ from, to = from }) => from <= to, { path: ['to'], message: 'is less than from' }),
 ])
 
+/** Names of ours: with any other a reply would be for no turn. */
+const ours = (kind: Parameters<typeof explainUnknown>[0]) =>
+  some.superRefine((names, context) => {
+    for (const [index, name] of [names].flat().entries()) {
+      const message = explainUnknown(kind, name)
+      const path = Array.isArray(names) ? [index] : []
+      if (message !== undefined) context.addIssue({ code: 'custom', path, message })
+    }
+  })
+
 /** Which turns a reply is for. What is not said does not matter. */
 const WHEN = z.strictObject({
-  role: some.optional(),
-  task: some.optional(),
-  state: some.optional(),
+  role: ours('role').optional(),
+  task: ours('task').optional(),
+  state: ours('state').optional(),
   story: some.nullable().optional(),
   turn: numbers.optional(),
   attempt: numbers.optional(),

@@ -141,6 +141,22 @@ describe('a scenario that cannot be played', () => {
     ['replies:\n  - do:\n      - fail: sad', 'a.yaml:3:15: replies[0].do[0].fail: Invalid option'],
     ['replies: []', 'a.yaml:1:10: replies: Too small'],
     ['replies:\n  - when: { turn: 0 }\n    do: [{ text: x }]', 'a.yaml:2:19: replies[0].when.turn'],
+    [
+      'replies:\n  - when: { role: codr }\n    do: [{ text: x }]',
+      'a.yaml:2:19: replies[0].when.role: no turn has the role "codr": did you mean coder?',
+    ],
+    [
+      'replies:\n  - when: { role: [coder, dispatcher] }\n    do: [{ text: x }]',
+      'a.yaml:2:27: replies[0].when.role[1]: no turn has the role "dispatcher": there are coder,',
+    ],
+    [
+      'replies: [{ when: { state: CODNIG }, do: [{ text: x }] }]',
+      'when.state: no turn has the state "CODNIG": did you mean CODING?',
+    ],
+    [
+      'replies: [{ when: { task: coder/codng }, do: [{ text: x }] }]',
+      'when.task: no turn has the task "coder/codng": did you mean coder/coding?',
+    ],
     ['replies: [{ do: [{ text: x, call: y }] }]', 'has to have one of text'],
     ['replies: [{ do: [{ text: x, input: {} }] }]', 'has an input, but no call'],
     ['replies: [{ do: [{ call: x, input: { a: { __proto__: {} } } }] }]', '__proto__ is no name'],
@@ -192,8 +208,8 @@ describe('a scenario that cannot be played', () => {
     ],
     [MANY, 'a.yaml:1:1: the file: Excessive alias count'],
     [
-      'replies:\n  - when: { role: a, turn: 1 }\n    do: [{ text: x }]\n' +
-        '  - when: { turn: 1, role: a }\n    do: [{ text: y }]',
+      'replies:\n  - when: { role: coder, turn: 1 }\n    do: [{ text: x }]\n' +
+        '  - when: { turn: 1, role: coder }\n    do: [{ text: y }]',
       'a.yaml:4:5: replies[1]: is never given: replies[0] is for all of its turns',
     ],
   ])('%j', (text, problem) => {
@@ -208,10 +224,13 @@ describe('after a reply, another one', () => {
     `{ when: { ${conditions} }, do: [${steps}] }`
 
   test.each([
-    ['', 'role: a'],
+    ['', 'role: coder'],
     ['', ''],
-    ['role: [a]', 'role: a'],
-    ['role: [a, b], state: [C, D]', 'state: D, role: [b, a]'],
+    ['role: [coder]', 'role: coder'],
+    [
+      'role: [coder, architect], state: [CODING, FIXING]',
+      'state: FIXING, role: [architect, coder]',
+    ],
     ['story: null', 'story: null, turn: 2'],
     ['turn: { from: 1 }', ''],
     ['turn: { from: 1 }', 'turn: 2'],
@@ -224,9 +243,9 @@ describe('after a reply, another one', () => {
   })
 
   test.each([
-    ['role: a', ''],
-    ['role: [a, b]', 'role: [b, c]'],
-    ['task: a/b', 'role: a'],
+    ['role: coder', ''],
+    ['role: [coder, architect]', 'role: [architect, pm]'],
+    ['task: coder/coding', 'role: coder'],
     ['story: s', 'story: null'],
     ['story: null', 'story: s'],
     ['turn: { from: 1, to: 2 }', 'turn: { from: 3 }'],
@@ -248,10 +267,10 @@ describe('after a reply, another one', () => {
     ['{ call: done }', '{ text: x }', false],
     ['{ fail: auth }', '{ call: done }', false],
   ])('which does %s leaves for %s the turns that force it: %j', (earlier, later, isLeft) => {
-    expect(isTaken(when('state: C', earlier), when('state: C', later))).toBe(isLeft)
-    const forced = when('state: C, forced: done', later)
+    expect(isTaken(when('state: CODING', earlier), when('state: CODING', later))).toBe(isLeft)
+    const forced = when('state: CODING, forced: done', later)
     const isGiven = !earlier.includes('done') && !earlier.includes('fail')
-    expect(isTaken(when('state: C', earlier), forced)).toBe(isGiven)
+    expect(isTaken(when('state: CODING', earlier), forced)).toBe(isGiven)
   })
 
   test('is the one that is given where it alone calls what is forced', async () => {
