@@ -35,16 +35,21 @@ const PATTERNS: readonly RegExp[] = [
 ]
 
 /**
- * What stands after a password's name in an environment, a connection or an address. In quotes or
- * in brackets it is an argument in somebody's code, and so is what goes on with a dot.
+ * What stands after a secret's name in an environment, a connection or an address. In quotes or in
+ * brackets it is an argument in somebody's code, and so is what goes on with a dot.
  */
-const PASSWORD = /([^\s"'`<>$%{}()[\]\\,;&|.]{6,200})(?=[\s"'`;&|]|$)/.source
+const bareValue = (charsMin: number) =>
+  `([^\\s"'\`<>$%{}()[\\]\\\\,;&|.]{${charsMin},200})(?=[\\s"'\`;&|]|$)`
+const PASSWORD = bareValue(6)
+/** Programs make these, and make them longer; a shorter one is the name of one, or a count. */
+const MADE = bareValue(16)
 
 /** Like those above, but also like words with dashes: only what has a digit counts. */
 const PATTERNS_WITH_DIGIT: readonly RegExp[] = [
   /\bsk-[\w-]{16,2000}/g,
   new RegExp(`\\b(?:x-api-key|x-goog-api-key|private-token)${IS}(${TOKEN}{16,2000})`, 'gi'),
   new RegExp(`(?<=PASS(?:WORD|WD|PHRASE)?)=${PASSWORD}`, 'g'),
+  new RegExp(`(?<=TOKEN|SECRET|(?:API|ACCESS|SECRET)_?KEY)=(?![./~])${MADE}`, 'g'),
   new RegExp(`(?<=(?:^|[\\s;?&"'])(?:password|passwd|pwd))=${PASSWORD}`, 'gim'),
 ]
 
