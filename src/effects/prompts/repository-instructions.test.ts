@@ -57,15 +57,23 @@ test('what is not a file is not read', async () => {
   expect(await read()).toBe('CLAUDE.md:\nWrite tests.')
 })
 
-test('what is too long is cut in its middle', async () => {
+test('what is too long is cut in its middle, or where nobody reads on', async () => {
   write('AGENTS.md', `first ${'x'.repeat(2_000_000)} last`)
   write('CLAUDE.md', `first ${'x'.repeat(20_000)} last`)
   const text = await read()
   expect(text.length).toBeLessThan(21_000)
-  expect(text).toMatch(/AGENTS\.md:\nfirst x+\n\[\d+ characters left out here; read AGENTS\.md/)
+  // Nobody reads so far, and what is shown as its end would be its middle.
+  expect(text).toMatch(/AGENTS\.md:\nfirst x{9994}\n\[the rest is left out; read AGENTS\.md for/)
   expect(text).toMatch(
     /\[10011 characters left out here; read CLAUDE\.md for all of it\]\nx+ last$/,
   )
+})
+
+test('the end of what is shown as the end is that of the file', async () => {
+  for (const bytes of [262_144, 262_145]) {
+    write('AGENTS.md', `${'x'.repeat(bytes - 3)}END`)
+    expect(await read()).toMatch(bytes === 262_144 ? /x+END$/ : /x\n\[the rest is left out;.*\]$/)
+  }
 })
 
 test.each([4_999, 5_000])('no character is cut in two after %i others', async (count) => {

@@ -29,30 +29,41 @@ export async function readRepositoryInstructions(
   workspace: string,
   secrets: readonly string[] = [],
 ): Promise<string> {
-  const found: { readonly name: string; readonly text: string }[] = []
+  const found: (Instructions & { readonly name: string })[] = []
   for (const name of NAMES) {
-    const text = redact((await readInside(workspace, name)) ?? '', secrets).trim()
+    const { text: raw, isWhole } = await readInside(workspace, name)
+    const text = redact(raw, secrets).trim()
     const isSame = found.some((other) => other.text === text || text === `@${other.name}`)
-    if (text !== '' && !isSame) found.push({ name, text })
+    if (text !== '' && !isSame) found.push({ name, text, isWhole })
   }
-  const parts = found.map(({ name, text }) => `${name}:\n${cutMiddle(name, text)}`)
+  const parts = found.map(({ name, text, isWhole }) => {
+    return `${name}:\n${isWhole ? cutMiddle(name, text) : cutEnd(name, text)}`
+  })
   const nested = redact(listNested(await findNested(workspace)), secrets)
   return [...parts, nested].filter((part) => part !== '').join('\n\n')
 }
 
-async function readInside(workspace: string, name: string): Promise<string | undefined> {
+interface Instructions {
+  readonly text: string
+  /** Whether that is all of the file. */
+  readonly isWhole: boolean
+}
+
+async function readInside(workspace: string, name: string): Promise<Instructions> {
   try {
     const file = await openInside(workspace, name, 'read')
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(FILE_BYTES_MAX))
-      const text = buffer.toString('utf8', 0, bytesRead)
-      return text.replaceAll('\r\n', '\n').replace(CONTROL, (character) => kept(character))
+      const { size } = await file.stat()
+      const raw = buffer.toString('utf8', 0, bytesRead).replaceAll('\r\n', '\n')
+      const text = raw.replace(CONTROL, (character) => kept(character))
+      return { text, isWhole: size <= FILE_BYTES_MAX }
     } finally {
       await file.close()
     }
   } catch {
     // There is none, or it is not the repository's.
-    return undefined
+    return { text: '', isWhole: true }
   }
 }
 
@@ -65,6 +76,12 @@ function cutMiddle(name: string, text: string): string {
   const mark = `\n[${left} characters left out here; read ${name} for all of it]\n`
   // A character may be cut in two.
   return `${text.slice(0, half)}${mark}${text.slice(-half)}`.toWellFormed()
+}
+
+/** Of a file whose end was not read. */
+function cutEnd(name: string, text: string): string {
+  const mark = `\n[the rest is left out; read ${name} for all of it]`
+  return `${text.slice(0, SHOWN_CHARS_MAX)}${mark}`.toWellFormed()
 }
 
 interface Nested {
