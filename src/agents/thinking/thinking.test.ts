@@ -69,6 +69,28 @@ test('the third answer that is the same makes the fourth call pointless, unless 
   expect(once()).toBe(0)
 })
 
+test('what was put into fewer words may be asked for again, within the turns of the state', () => {
+  const thinker = new Thinker({ ...ASSIGNMENT, turnsMax: 12 })
+  const once = (contextTokens = 610) => {
+    thinker.think({ calls: [call('1', true)], contextTokens })
+    const { refused } = thinker.input() as { refused: string[] }
+    thinker.use(['1'])
+    return refused.length
+  }
+  const untilLong = () => [once(), once(), once(), once(45_000)]
+  const sumUp = () => {
+    thinker.grant()
+    expect(thinker.input()).toMatchObject({ purpose: 'summary' })
+    thinker.finish('think', THOUGHT)
+  }
+  expect(untilLong()).toEqual([0, 0, 0, 1])
+  sumUp()
+  expect(untilLong()).toEqual([0, 0, 0, 1])
+  sumUp()
+  expect(untilLong()).toEqual([0, 0, 0, 1])
+  expect(thinker.last).toMatchObject({ kind: 'spent', what: 'turns' })
+})
+
 describe('a bound', () => {
   test('of turns is told in the last turn, and reached after it', () => {
     const thinker = new Thinker()

@@ -234,6 +234,8 @@ function takeSummary(
   const thinking: Thinking = {
     ...before,
     transcript,
+    // What it read before it does not see any more. The turns of the state are the bound.
+    known: {},
     tokens: Math.ceil(bytes / BYTES_PER_TOKEN),
     most: null,
     purpose: 'turn',
