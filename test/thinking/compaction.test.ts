@@ -136,6 +136,29 @@ describe('a conversation that is too long', () => {
     }
   })
 
+  const summed = { when: { contains: 'getting too long' }, do: [{ text: 'Keep it in a map.' }] }
+
+  test('is summed up again where the summary was cut off at its greatest length', async () => {
+    const script = scripted(PLAN, summed, { when: { turn: 1 }, do: [long] }, DONE)
+    const brain = watched(cuttingOff(script, 1))
+    const { start, reach } = await open({ brain: overflowing(brain, 2) })
+    const { data } = await reach(await start('s1'), 'TESTING', 'BUDGET_REVIEW')
+    expect(data.outcome).toMatchObject({ kind: 'ended' })
+    expect(brain.turns.filter(({ isToolless }) => isToolless)).toHaveLength(2)
+    const text = JSON.stringify(brain.turns.at(-1)?.messages)
+    expect(text).toContain('Keep it in a map.')
+    expect(text).not.toContain('half a sen')
+  })
+
+  test('ends in a bound where every summary is cut off', async () => {
+    const script = scripted(PLAN, summed, { when: { turn: 1 }, do: [long] }, DONE)
+    const brain = watched(cuttingOff(script, 100))
+    const { start, reach } = await open({ brain: overflowing(brain, 2) })
+    const { data } = await reach(await start('s1'), 'TESTING', 'BUDGET_REVIEW')
+    expect(data.outcome).toEqual({ kind: 'spent', what: 'context' })
+    expect(brain.turns.filter(({ isToolless }) => isToolless)).toHaveLength(3)
+  })
+
   test('that does not get shorter ends in a bound', async () => {
     const huge = 'x'.repeat(200_000)
     const brain = scripted(
@@ -160,6 +183,20 @@ function holding(brain: Brain, charsMax: number): Brain {
         return
       }
       yield* brain.think(asked, signal)
+    },
+  }
+}
+
+/** Reaches its greatest length in the middle of its first so many summaries. */
+function cuttingOff(brain: Brain, times: number): Brain {
+  let summaries = 0
+  return {
+    name: brain.name,
+    async *think(asked, signal) {
+      if (asked.isToolless) summaries += 1
+      if (!asked.isToolless || summaries > times) return yield* brain.think(asked, signal)
+      yield { type: 'text', text: 'This is half a sen' }
+      yield { type: 'finished', reason: 'length', model: 'm' }
     },
   }
 }

@@ -217,10 +217,14 @@ function completed(said: Reply, { toolbox, turn }: Prepared, { purpose }: ThinkI
     : asSpokenEnding(said, toolbox, turn.messages.length)
 }
 
-/** A summary that says nothing would lose everything. */
+/** With a summary that says nothing everything would be lost, and with one cut off its end. */
 function asSummary(reply: Reply): Reply {
-  if (reply.failure !== null || reply.text.trim() !== '') return { ...reply, calls: [] }
-  const failure = { kind: 'invalid_output', message: 'the summary is empty' } as const
+  const isCutOff = reply.finish === 'length'
+  if (reply.failure !== null || (reply.text.trim() !== '' && !isCutOff)) {
+    return { ...reply, calls: [] }
+  }
+  const message = `the summary is ${isCutOff ? 'cut off' : 'empty'}`
+  const failure = { kind: 'invalid_output', message } as const
   return { ...reply, calls: [], finish: 'failed', failure }
 }
 
