@@ -248,12 +248,18 @@ describe('a turn whose prompt quotes programs', () => {
       const text = withSections(renderPrompt('loop/summary', { summary: words }), sections)
       return { messages: [...TURN.messages, { role: 'user', text }] }
     }
-    const kept = { tests: 'failed in 12 ms', command: '$ make\n[1 s]', todos: '- the rest' }
+    const kept = {
+      message: ['Use two spaces.'],
+      tests: ['failed in 12 ms'],
+      command: ['$ make\n[1 s]'],
+      todos: ['- the rest'],
+    }
     const recorded = [summary(kept)]
-    const again = { ...kept, tests: 'failed in 97 ms', command: '$ make\n[2 s]' }
+    const again = { ...kept, tests: ['failed in 97 ms'], command: ['$ make\n[2 s]'] }
     expect(await playOn(recorded, summary(again))).toBe('played')
     for (const other of [
-      summary({ ...kept, todos: '- nothing' }),
+      summary({ ...kept, todos: ['- nothing'] }),
+      summary({ ...kept, message: ['Use tabs.'] }),
       summary(kept, 'All is done.'),
       summary({ todos: kept.todos }),
     ]) {

@@ -15,11 +15,18 @@ export function delimit(name: string, value: string): string {
   return `<${tag}>\n${value}\n</${tag}>`
 }
 
-const MATERIAL = /<((\w+)-[0-9a-f]{6})>\n[\s\S]*?\n<\/\1>/g
+const MATERIAL = /<((\w+)-[0-9a-f]{6})>\n([\s\S]*?)\n<\/\1>/g
 
 /** A text with something else in the place of each thing that `delimit` made, tags and all. */
 export function replaceMaterial(text: string, by: (name: string, made: string) => string): string {
   return text.replace(MATERIAL, (made: string, _tag: string, name: string) => by(name, made))
+}
+
+/** What `delimit` made in a text, in its order; nothing of what that holds itself. */
+export function materialsIn(
+  text: string,
+): readonly { readonly name: string; readonly value: string }[] {
+  return [...text.matchAll(MATERIAL)].map(([, , name = '', value = '']) => ({ name, value }))
 }
 
 const CLOSED = /<\/(\w+)-[0-9a-f]{6}>$/

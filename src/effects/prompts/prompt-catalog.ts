@@ -211,8 +211,9 @@ export const LOOP_TEXTS = {
   summary: { summary: 'data' },
 } as const satisfies Readonly<Record<string, Variables>>
 
-/** What is kept word for word beside a summary, each under a line of its own. */
+/** What is kept word for word beside a summary, each kind under a line of its own. */
 export const KEPT_SECTIONS = {
+  message: 'data?',
   tests: 'output?',
   command: 'output?',
   todos: 'data?',

@@ -26,8 +26,8 @@ export function fitted(
     bytes += jsonBytes(shorter) - jsonBytes(part)
     return shorter
   }
-  const { tests, command } = openFailures(messages)
-  const open = [tests?.result, command?.result]
+  const { tests, commands } = openFailures(messages)
+  const open = [tests, ...commands].map((failure) => failure?.result)
   const charsMaxOf = (result: ToolResult) =>
     open.includes(result) ? FAILURE_CHARS_MAX : OLD_CHARS_MAX
   const worked = messages.map((message) => {

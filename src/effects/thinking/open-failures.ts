@@ -1,4 +1,5 @@
 import type { Message, ToolCall, ToolResult } from '../brains/brain.ts'
+import { materialsIn } from '../prompts/material.ts'
 import { tellsOfRun } from '../tools/tests-in-words.ts'
 import { sectionsIn } from './kept-sections.ts'
 import { fingerprint } from './reply.ts'
@@ -10,56 +11,67 @@ export interface OpenFailure {
   readonly result?: ToolResult
 }
 
-/** At most one of each kind: the last. */
 export interface OpenFailures {
+  /** Of the last run that failed. */
   readonly tests?: OpenFailure
-  readonly command?: OpenFailure
+  /** Each command that failed when it was run last; the newest few, and the last at the end. */
+  readonly commands: readonly OpenFailure[]
 }
 
-const COMMAND_CHARS_MAX = 300
+/** Enough that those that look for something do not displace the one that builds. */
+const COMMANDS_MAX = 8
+
+const COMMAND_CHARS_MAX = 200
 
 /** Advice and refusals are answers too; only what was carried out has an end. */
 const COMMAND_ENDED = /\n\[[^\n]*\]$/
 
 /**
- * What a conversation knows to fail now. Tests that pass have mended everything before them, and a
- * command that succeeds what it had failed with. One that fails without a word, as a search does
- * that finds nothing, is no failure.
+ * What a conversation knows to fail now. Tests that pass have mended what they had failed with, and
+ * a command that succeeds, also as one of the tests, what it had failed with. One that fails without
+ * a word, as a search does that finds nothing, is no failure.
  */
 export function openFailures(messages: readonly Message[]): OpenFailures {
-  let open: OpenFailures = {}
+  let open: OpenFailures = { commands: [] }
   let calls: readonly ToolCall[] = []
-  for (const message of messages) {
+  // The first message stays whole, with what it says of failures.
+  for (const message of messages.slice(1)) {
     if (message.role === 'user') open = { ...open, ...toldIn(message.text) }
     else if (message.role === 'assistant') calls = message.toolCalls
     else for (const result of message.results) open = after(open, result, calls)
   }
-  return open
+  return { ...open, commands: open.commands.slice(-COMMANDS_MAX) }
 }
 
-function toldIn(text: string): OpenFailures {
+/** By a summary, or with a message. */
+function toldIn(text: string): Partial<OpenFailures> {
   const { tests, command } = sectionsIn(text)
+  const failures = materialsIn(text).find(({ name }) => name === 'failures')?.value
+  const ofTests = tests?.at(-1) ?? failures
   return {
-    ...(tests !== undefined && { tests: { text: tests } }),
-    ...(command !== undefined && { command: { text: command } }),
+    ...(ofTests !== undefined && { tests: { text: ofTests } }),
+    ...(command !== undefined && { commands: command.map((each) => ({ text: each })) }),
   }
 }
 
 function after(open: OpenFailures, result: ToolResult, calls: readonly ToolCall[]): OpenFailures {
   const { id, name, text, isError } = result
   if (name === 'run_tests') {
-    if (!isError) return {}
-    return tellsOfRun(text) ? { ...open, tests: { text, result } } : open
+    if (isError) return tellsOfRun(text) ? { ...open, tests: { text, result } } : open
+    return { commands: open.commands.filter((failed) => !text.includes(lineIn(failed))) }
   }
   if (name !== 'shell') return open
   const { command } = (calls.find((call) => call.id === id)?.input ?? {}) as { command?: unknown }
   const line = `$ ${named(String(command))}\n`
-  if (isError) {
-    const hasFailed = COMMAND_ENDED.test(text)
-    return hasFailed ? { ...open, command: { text: `${line}${text}`, result } } : open
-  }
-  const { command: failed, ...rest } = open
-  return failed?.text.startsWith(line) ? rest : open
+  const others = open.commands.filter((failed) => lineIn(failed) !== line)
+  if (!isError) return { ...open, commands: others }
+  const hasFailed = COMMAND_ENDED.test(text)
+  return hasFailed ? { ...open, commands: [...others, { text: `${line}${text}`, result }] } : open
+}
+
+/** The line that names a command that failed. */
+export function lineIn({ text }: OpenFailure): string {
+  return text.slice(0, text.indexOf('\n') + 1)
 }
 
 /** A command in one line that no other has, also where its end is left out. */
