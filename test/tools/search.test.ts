@@ -1,6 +1,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { notStarted } from '../../src/effects/process/command.ts'
 import { SEARCH_TOOLS } from '../../src/effects/tools/command-tools.ts'
 import type { ToolContext } from '../../src/effects/tools/tool.ts'
 import { answerCalls } from '../../src/effects/tools/tool-calls.ts'
@@ -101,6 +102,13 @@ test('find_files finds by a glob', async () => {
   expect((await call('find_files', { glob: '*.none' })).text).toBe('[nothing found]')
 })
 
+test('says why files could not be listed', async () => {
+  const sandbox = { ...context.sandbox, run: async () => notStarted('rg: not found') }
+  const calls = [{ id: '1', name: 'find_files', input: { glob: '*.ts' } }]
+  const [answer] = await answerCalls(SEARCH_TOOLS, calls, { ...context, sandbox })
+  expect(answer).toMatchObject({ isError: true, text: 'rg: not found' })
+})
+
 test('what was found is told also where a folder could not be read', async () => {
   const stdout = Buffer.from('src/a.ts\n')
   const stderr = Buffer.from('rg: ./locked: Permission denied\n')
@@ -115,7 +123,7 @@ test('what was found is told also where a folder could not be read', async () =>
     durationMs: 1,
   } as const
   const sandbox = { ...context.sandbox, run: async () => ended }
-  const calls = [{ id: '1', name: 'find_files', input: { glob: '**' } }]
+  const calls = [{ id: '1', name: 'find_files', input: { glob: '*.ts' } }]
   const [answer] = await answerCalls(SEARCH_TOOLS, calls, { ...context, sandbox })
   expect(answer).toMatchObject({ isError: false, text: output.toString() })
 })

@@ -3,6 +3,7 @@ import { findInside } from '../guards/path-guard.ts'
 import type { Ended } from '../process/command.ts'
 import { shorten } from './output-files.ts'
 import { explained } from './read-tools.ts'
+import { findGlobs } from './search-globs.ts'
 import { defineTool, refused, said, type ToolAnswer, type ToolContext } from './tool.ts'
 
 const SEARCH_TIMEOUT_MS = 30_000
@@ -13,6 +14,9 @@ const OUTPUT_BYTES_MAX = 4_000_000
 /** Of one stream alone only the words are needed that say why a command could not be run. */
 const STREAM_BYTES_MAX = 16_000
 
+/** Some 300,000 files. */
+const LIST_BYTES_MAX = 20_000_000
+
 const pattern = z.string().min(1).max(1_000)
 const folder = z.string().min(1).max(4_096).default('.')
 
@@ -21,7 +25,7 @@ const findFiles = defineTool({
   description: 'Finds files by a glob such as "src/**/*.ts". Ignored files are left out.',
   schema: z.strictObject({ glob: pattern }),
   isReadOnly: true,
-  run: ({ glob }, context) => search(context, ['--files', '--sort=path', `--glob=${glob}`]),
+  run: ({ glob }, context) => search(context, ['--files', '--sort=path'], '.', glob),
 })
 
 const searchText = defineTool({
@@ -31,30 +35,28 @@ const searchText = defineTool({
   schema: z.strictObject({ pattern, path: folder, glob: pattern.optional() }),
   isReadOnly: true,
   run({ pattern: regexp, path, glob }, context) {
-    const only = glob === undefined ? [] : [`--glob=${glob}`]
     const flags = ['--line-number', '--with-filename', '--no-heading', '--color=never']
     return explained(async () => {
       const place = await findInside(context.workspace, path)
-      const what = ['--sort=path', '--max-columns=300', ...only, `--regexp=${regexp}`]
-      return search(context, [...flags, ...what], place)
+      const what = ['--sort=path', '--max-columns=300', `--regexp=${regexp}`]
+      return search(context, [...flags, ...what], place, glob)
     })
   },
 })
 
-/** Ripgrep, inside the sandbox, in a place that is known to be inside the workspace. */
+/** What ripgrep says about a place that is known to be inside the workspace. */
 async function search(
   context: ToolContext,
   args: readonly string[],
-  place = '.',
+  place: string,
+  glob: string | undefined,
 ): Promise<ToolAnswer> {
-  const ended = await context.sandbox.run({
-    // The last glob that fits decides.
-    argv: ['rg', '--no-config', '--no-follow', '--hidden', ...args, '--glob=!.git', '--', place],
-    timeoutMs: SEARCH_TIMEOUT_MS,
-    outputBytesMax: OUTPUT_BYTES_MAX,
-    streamBytesMax: STREAM_BYTES_MAX,
-    signal: context.signal,
-  })
+  const list = (globs: readonly string[]) =>
+    runRipgrep(context, ['--files', '--null', ...globsIn(globs)], place, LIST_BYTES_MAX)
+  const found = glob === undefined ? { globs: [] } : await findGlobs(glob, place, list)
+  if ('problem' in found) return refused(found.problem)
+  if ('unlisted' in found) return refused(failureOf(found.unlisted))
+  const ended = await runRipgrep(context, [...args, ...globsIn(found.globs)], place)
   if (ended.how === 'exited' && ended.exitCode === 1) return said('[nothing found]')
   // With 2 for a folder that may not be read, what was found elsewhere is told all the same.
   const hasFound = ended.exitCode === 0 || (ended.exitCode === 2 && ended.stdout.length > 0)
@@ -62,6 +64,25 @@ async function search(
     return said(await shorten(ended.output.toString(), context.outputs, ended.droppedBytes))
   }
   return refused(failureOf(ended))
+}
+
+const globsIn = (globs: readonly string[]) => globs.map((glob) => `--glob=${glob}`)
+
+/** Ripgrep, inside the sandbox. */
+function runRipgrep(
+  { sandbox, signal }: ToolContext,
+  args: readonly string[],
+  place: string,
+  listBytesMax?: number,
+): Promise<Ended> {
+  return sandbox.run({
+    // The last glob that fits decides.
+    argv: ['rg', '--no-config', '--no-follow', '--hidden', ...args, '--glob=!.git', '--', place],
+    timeoutMs: SEARCH_TIMEOUT_MS,
+    outputBytesMax: listBytesMax ?? OUTPUT_BYTES_MAX,
+    streamBytesMax: listBytesMax ?? STREAM_BYTES_MAX,
+    signal,
+  })
 }
 
 const runShell = defineTool({
