@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline/promises'
 import type { Control } from './engine/control.ts'
 import { printable } from './printable.ts'
 import { answerTo } from './question-choice.ts'
+import { indentedProseFor } from './terminal-text.ts'
 import { UsageError } from './usage-error.ts'
 import { choiceLines } from './view/question-lines.ts'
 import type { QuestionView, RunView } from './view/run-view.ts'
-import { proseFor } from './wrap.ts'
 
 /** What the keys of a board do. */
 export interface KeySettings {
@@ -78,7 +78,8 @@ export class BoardKeys {
     const { control, out } = this.#settings
     const { id } = question
     const offered = choiceLines(question, ' | ').map((line) => `  ${line}\n`)
-    out.write(`\n${proseFor(out, printable(`? ${question.question}\n${offered.join('')}`))}`)
+    const text = printable(`? ${question.question}\n${offered.join('')}`)
+    out.write(`\n${indentedProseFor(out, text)}`)
     for (;;) {
       const text = await this.#readLine('> ')
       if (text === '') {

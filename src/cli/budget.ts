@@ -7,6 +7,7 @@ import { EXIT_CODE } from './exit-code.ts'
 import { jsonText } from './json-text.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { styleFor } from './style.ts'
+import { columnsOf } from './terminal-size.ts'
 import { UsageError } from './usage-error.ts'
 import { chooseRun } from './view/open-source.ts'
 import { readView } from './view/read-view.ts'
@@ -114,7 +115,7 @@ function print(view: RunView, limits: LedgerLimits | null, { json }: BudgetOptio
   ]
   const style = styleFor(process.stdout)
   const paints = [style.bold]
-  process.stdout.write(`${layOut(rows, process.stdout.columns ?? 100, paints)}\n`)
+  process.stdout.write(`${layOut(rows, columnsOf(process.stdout, 100), paints)}\n`)
   const note = unpricedNote({ ...view, budget: { ...books, limits } })
   if (note !== undefined) process.stderr.write(`${note}\n`)
 }

@@ -45,3 +45,11 @@ test('styles do not count as width', () => {
     ),
   ).toBe('<a>   b\n<aa>  b')
 })
+
+test('wide signs are aligned by the columns that they take', () => {
+  const rows = [
+    ['日本', 'b'],
+    ['aaa', 'b'],
+  ]
+  expect(layOut(rows, 80)).toBe('日本  b\naaa   b')
+})

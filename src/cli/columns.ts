@@ -1,4 +1,4 @@
-import { wrap } from './wrap.ts'
+import { longestPiece, padTo, widthOf, wrap } from './terminal-text.ts'
 
 const GAP = '  '
 
@@ -30,7 +30,7 @@ function layOutLine(cells: string[], widths: number[], paints: Paint[]): string 
   return cells
     .slice(0, last + 1)
     .map((cell, column) => {
-      const padding = column === last ? '' : ' '.repeat((widths[column] ?? 0) - cell.length)
+      const padding = column === last ? '' : padTo(cell, widths[column] ?? 0).slice(cell.length)
       return (paints[column]?.(cell) ?? cell) + padding
     })
     .join(GAP)
@@ -39,9 +39,9 @@ function layOutLine(cells: string[], widths: number[], paints: Paint[]): string 
 function fitWidths(rows: readonly string[][], width: number): number[] {
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const cells = (column: number) => rows.map((row) => row[column] ?? '')
-  const longest = (texts: string[]) => Math.max(...texts.map((text) => text.length))
-  const widths = Array.from({ length: columns }, (_, column) => longest(cells(column)))
-  const leasts = widths.map((_, column) => longest(cells(column).join(' ').split(' ')))
+  const longest = (texts: string[], measure: typeof widthOf) => Math.max(...texts.map(measure))
+  const widths = Array.from({ length: columns }, (_, column) => longest(cells(column), widthOf))
+  const leasts = widths.map((_, column) => longest(cells(column), longestPiece))
   const total = () => widths.reduce((sum, each) => sum + each, 0) + GAP.length * (columns - 1)
   while (total() > width) {
     const slack = widths.map((each, column) => (each > (leasts[column] ?? 0) ? each : 0))

@@ -10,6 +10,7 @@ import { EXIT_CODE } from './exit-code.ts'
 import { jsonText } from './json-text.ts'
 import { printable } from './printable.ts'
 import { styleFor } from './style.ts'
+import { columnsOf } from './terminal-size.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface ConfigOptions {
@@ -61,7 +62,7 @@ export async function trustConfig({ json, yes, revoke }: TrustOptions): Promise<
     ])
     const style = styleFor(process.stdout)
     const paints = [style.bold, same, style.warn]
-    const heads = [`${file.name} sets:`, layOut(rows, process.stdout.columns || Infinity, paints)]
+    const heads = [`${file.name} sets:`, layOut(rows, columnsOf(process.stdout), paints)]
     write(rows.length === 0 ? `${file.name} sets nothing.` : heads.join('\n'))
   }
   const isAgreed = loaded.isTrusted || yes === true || (await agree('Trust it?'))
@@ -101,7 +102,7 @@ function toData(loaded: LoadedConfig, brains: readonly (BrainLine & { role: stri
 
 function draw(loaded: LoadedConfig, brains: readonly (BrainLine & { role: string })[]): string {
   const style = styleFor(process.stdout)
-  const width = process.stdout.columns || Infinity
+  const width = columnsOf(process.stdout)
   const names = {
     default: 'default',
     'user file': loaded.userFile?.name ?? '',

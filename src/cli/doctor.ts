@@ -20,6 +20,7 @@ import { EXIT_CODE } from './exit-code.ts'
 import { jsonText } from './json-text.ts'
 import { printable } from './printable.ts'
 import { styleFor } from './style.ts'
+import { columnsOf } from './terminal-size.ts'
 
 export interface DoctorOptions {
   readonly json?: true
@@ -100,7 +101,7 @@ async function readConfig(): Promise<{
 
 function draw(checks: readonly Check[]): string {
   const style = styleFor(process.stdout)
-  const width = process.stdout.columns || Infinity
+  const width = columnsOf(process.stdout)
   const paint = (status: string) => (status.startsWith('ok') ? style.good : style.warn)(status)
   const rows = checks.flatMap(({ name, status, found, fix }) => [
     ...lines([status, name], found),

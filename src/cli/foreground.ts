@@ -1,6 +1,6 @@
 import type { Control } from './engine/control.ts'
 import { prepareStateFolder } from './state-folder.ts'
-import { proseFor } from './wrap.ts'
+import { proseFor } from './terminal-text.ts'
 
 /** What is done with the engine; the signal says that it is to be left. */
 type Work = (control: Control, leaving: AbortSignal) => Promise<number>

@@ -7,6 +7,7 @@ import { toMermaid } from '../machines/mermaid.ts'
 import { remedyFor } from '../machines/remedies.ts'
 import { drawFindings, drawList, drawMachine } from './machine-view.ts'
 import { styleFor } from './style.ts'
+import { columnsOf } from './terminal-size.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface MachinesOptions {
@@ -18,7 +19,7 @@ export interface MachinesOptions {
 
 /** `slipway machines [name]`: the text to print. */
 export function machines(name: string | undefined, options: MachinesOptions): string {
-  const canvas = { style: styleFor(process.stdout), width: process.stdout.columns || Infinity }
+  const canvas = { style: styleFor(process.stdout), width: columnsOf(process.stdout) }
   const chosen = name === undefined ? MACHINES : [machineNamed(name)]
   if (options.audit) {
     return options.json ? toJson(chosen.map(describeFindings)) : drawFindings(chosen, canvas)

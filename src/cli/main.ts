@@ -9,8 +9,8 @@ import { printable } from './printable.ts'
 import type { ReplayCommandOptions } from './replay.ts'
 import { addRunCommands } from './run-commands.ts'
 import { addTaskCommands } from './task-commands.ts'
+import { proseFor } from './terminal-text.ts'
 import type { ToolsOptions, TrustToolsOptions } from './tools.ts'
-import { proseFor } from './wrap.ts'
 
 const STATE = [
   '--state <folder>',

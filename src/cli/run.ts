@@ -13,6 +13,7 @@ import { EXIT_CODE } from './exit-code.ts'
 import { workHere } from './foreground.ts'
 import { SPEC_TEMPLATE } from './init-templates.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
+import { proseFor } from './terminal-text.ts'
 import { typedPath } from './typed-path.ts'
 import { UsageError } from './usage-error.ts'
 import { evidenceFor } from './view/evidence-output.ts'
@@ -22,7 +23,6 @@ import { readView } from './view/read-view.ts'
 import { budgetHint, exitCodeOf, failureReason, unpricedNote } from './view/run-end.ts'
 import type { RunSource } from './view/run-source.ts'
 import type { RunView } from './view/run-view.ts'
-import { proseFor } from './wrap.ts'
 
 export interface RunOptions extends StateOptions {
   readonly detach?: true

@@ -1,6 +1,8 @@
 import { EXIT_CODE } from './exit-code.ts'
 import type { StateOptions } from './state-folder.ts'
 import { styleFor } from './style.ts'
+import { columnsOf } from './terminal-size.ts'
+import { proseFor } from './terminal-text.ts'
 import { drawBoard } from './view/board.ts'
 import { chooseRun } from './view/open-source.ts'
 import { asksElsewhere, othersLine, readJudgedView, readOthers } from './view/read-view.ts'
@@ -8,7 +10,6 @@ import { exitCodeOf } from './view/run-end.ts'
 import type { RunSource } from './view/run-source.ts'
 import type { RunView } from './view/run-view.ts'
 import { findTask, taskExitCode } from './view/task-status.ts'
-import { proseFor } from './wrap.ts'
 
 export interface StatusOptions extends StateOptions {
   readonly json?: true
@@ -27,7 +28,7 @@ export async function status(name: string | undefined, options: StatusOptions): 
     else {
       const lines = drawBoard(view, {
         style: styleFor(stdout),
-        columns: stdout.columns || Infinity,
+        columns: columnsOf(stdout),
         rows: Infinity,
         nowMs: Date.now(),
         news: [],

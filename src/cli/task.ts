@@ -11,6 +11,7 @@ import { workHere } from './foreground.ts'
 import { jsonText } from './json-text.ts'
 import { currentBranch } from './run.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
+import { proseFor } from './terminal-text.ts'
 import { typedPath } from './typed-path.ts'
 import { UsageError } from './usage-error.ts'
 import { followRun } from './view/follow.ts'
@@ -19,7 +20,6 @@ import type { RunSource } from './view/run-source.ts'
 import { taskMarkdown } from './view/task-report.ts'
 import { findTask, isTaskOver, taskExitCode } from './view/task-status.ts'
 import { readTask } from './view/task-view.ts'
-import { proseFor } from './wrap.ts'
 
 export interface TaskOptions extends StateOptions {
   readonly mode?: TaskMode

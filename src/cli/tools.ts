@@ -19,6 +19,7 @@ import { describeRefusal, openServerRun, readMcpServers } from './mcp-servers.ts
 import { printable } from './printable.ts'
 import { findPlace, prepareStateFolder, type StateOptions } from './state-folder.ts'
 import { styleFor } from './style.ts'
+import { columnsOf } from './terminal-size.ts'
 import { refuseTrackedState } from './tracked-state.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -48,7 +49,7 @@ export async function listTools(options: ToolsOptions): Promise<void> {
   else if (found.length > 0) {
     const style = styleFor(process.stdout)
     const rows = found.map(({ name, at, reason }) => [name, reason ?? 'trusted', at].map(printable))
-    const width = process.stdout.columns || Infinity
+    const width = columnsOf(process.stdout)
     write(layOut([['SERVER', 'STATUS', 'AT'], ...rows], width, [style.bold]))
   } else if (problems.length === 0) talk('The repository names no servers in .mcp.json.')
   for (const problem of problems) talk(`.mcp.json: ${problem}`)

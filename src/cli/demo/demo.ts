@@ -12,13 +12,14 @@ import type { RunStart, Team } from '../engine/team.ts'
 import { EXIT_CODE } from '../exit-code.ts'
 import { prepareStateFolder } from '../state-folder.ts'
 import { styleFor } from '../style.ts'
+import { columnsOf } from '../terminal-size.ts'
+import { proseFor } from '../terminal-text.ts'
 import { gatherEvidence } from '../view/evidence.ts'
 import { printEvidence } from '../view/evidence-text.ts'
 import { printMoney } from '../view/figures.ts'
 import { followRun } from '../view/follow.ts'
 import { journalSource } from '../view/run-source.ts'
 import type { QuestionView, RunView } from '../view/run-view.ts'
-import { proseFor } from '../wrap.ts'
 import {
   DEMO_BRAIN,
   DEMO_FOLDER,
@@ -189,7 +190,7 @@ async function report(
   process.stdout.write(
     [
       '',
-      printEvidence(evidence, style, process.stdout.columns ?? 100),
+      printEvidence(evidence, style, columnsOf(process.stdout, 100)),
       '',
       style.bold('Commits on main'),
       log,

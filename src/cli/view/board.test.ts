@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { NO_AMOUNTS } from '../../ledger/amounts.ts'
+import { widthOf } from '../terminal-text.ts'
 import { drawBoard } from './board.ts'
 import type { RunView } from './run-view.ts'
 
@@ -150,7 +151,7 @@ const BUSY = {
 const draw = (view: RunView, size: { columns: number; rows: number }) => {
   const lines = drawBoard(view, { ...SETTINGS, ...size, nowMs: 755_000, news: NEWS, hint: HINT })
   expect(lines.length).toBeLessThan(size.rows)
-  for (const line of lines) expect(line.length).toBeLessThan(size.columns)
+  for (const line of lines) expect(widthOf(line)).toBeLessThan(size.columns)
   // Words that are on two lines are words still.
   return { lines, words: lines.join('\n').replaceAll(/\s+/g, ' ') }
 }
@@ -172,6 +173,19 @@ test.each([
   expect(words).toContain('$0.17 (113.3k tokens)')
   expect(words).toContain('12 min 35 s')
   expect(lines[0]).toMatch(/^tally-/)
+})
+
+test('wide signs fit too, and are cut where they do not', () => {
+  const title = '文字数だけでなく単語と行も数えるようにする長い題名の話'
+  const stories = [1, 2, 3].map((id) => ({ ...storyOf(id), id: `話-${id}`, title }))
+  const questions = [{ ...QUESTION, question: title.repeat(6) }]
+  const view = { ...BUSY, run: title, stories, questions } as unknown as RunView
+  for (const columns of [100, 80, 50, 40]) {
+    const { lines } = draw(view, { columns, rows: 24 })
+    expect(lines.filter((line) => line.startsWith('○ 話-'))).toHaveLength(3)
+    const first = lines.findIndex((line) => line.startsWith(`? ${title.slice(0, 8)}`))
+    expect(lines[first + 1]).toMatch(/^ {2}\p{sc=Han}|^ {2}\p{sc=Hiragana}/u)
+  }
 })
 
 test('where room is short, log lines go first and then agents, and what went is counted', () => {

@@ -1,6 +1,6 @@
 import { printable } from '../printable.ts'
 import type { Style } from '../style.ts'
-import { wrap, wrapShort } from '../wrap.ts'
+import { cut, padTo, widthOf, wrap, wrapShort } from '../terminal-text.ts'
 import { printDuration, printMoney } from './figures.ts'
 import { choiceLines, exampleAnswer } from './question-lines.ts'
 import { budgetHint, failureReason } from './run-end.ts'
@@ -38,13 +38,10 @@ const MARKS: Readonly<Record<string, string>> = {
 /** The states of a story whose next attempt is the one that is meant. */
 const UNDER_WAY = ['READY', 'ASSIGNED']
 
-/** A sequence that changes the style of what follows. */
-const STYLING = new RegExp(`(${'\x1b'}\\[[0-9;]*m)`)
-
 const BAR_CELLS = 24
 const BAR_CELLS_MIN = 8
-/** A name of fewer characters says nothing: before that, the figures get lines of their own. */
-const NAME_CHARS_MIN = 8
+/** A name of fewer columns says nothing: before that, the figures get lines of their own. */
+const NAME_COLUMNS_MIN = 8
 const BETWEEN = '  '
 const NEWS_SHOWN = 6
 /** Stories that are not hidden so that agents can be shown. */
@@ -138,13 +135,13 @@ function headLines(view: RunView, { style, nowMs, columns: width }: BoardSetting
   const time = printDuration((endedMs ?? nowMs) - startedMs)
   const figures = [task === null ? count : taskWords(task), printMoney(spent), time]
   const line = [status, ...figures].join(BETWEEN)
-  const room = columns - line.length - BETWEEN.length
-  const nameMin = Math.min(run.length, NAME_CHARS_MIN)
+  const room = columns - widthOf(line) - BETWEEN.length
+  const nameMin = Math.min(widthOf(run), NAME_COLUMNS_MIN)
   if (room < nameMin) {
     const name = cut(run, Math.max(nameMin, columns - status.length - BETWEEN.length))
     return [[style.bold(name), status].join(BETWEEN), ...pack(figures, columns)]
   }
-  const wanted = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, room - run.length - 1))
+  const wanted = Math.max(BAR_CELLS_MIN, Math.min(BAR_CELLS, room - widthOf(run) - 1))
   // A task has no parts of which some could be done.
   const cells = task === null && room - wanted - 1 >= nameMin ? wanted : 0
   const full = stories.length === 0 ? 0 : Math.round((done / stories.length) * cells)
@@ -159,7 +156,7 @@ function pack(figures: readonly string[], columns: number): string[] {
   for (const figure of figures) {
     const last = lines.at(-1)
     const joined = `${last}${BETWEEN}${figure}`
-    if (last !== undefined && joined.length <= columns) lines.splice(-1, 1, joined)
+    if (last !== undefined && widthOf(joined) <= columns) lines.splice(-1, 1, joined)
     else lines.push(...wrap(figure, columns))
   }
   return lines
@@ -178,7 +175,7 @@ function storyLines(stories: readonly StoryView[], style: Style, linesMax: numbe
           0,
           linesMax - 1,
         )
-  const width = Math.max(0, ...shown.map(({ id }) => id.length))
+  const width = Math.max(0, ...shown.map(({ id }) => widthOf(printable(id))))
   const lines = shown.map((story) => {
     const { id, title, state, coder, activity, attempts, dependsOn, failedDependencies } = story
     const mark = MARKS[state] ?? '?'
@@ -191,7 +188,7 @@ function storyLines(stories: readonly StoryView[], style: Style, linesMax: numbe
     const detail = [doing || state.toLowerCase(), again, trouble || waits]
       .filter(Boolean)
       .join(', ')
-    return `${paint(mark)} ${printable(id).padEnd(width)}  ${printable(title)}  ${style.dim(printable(detail))}`
+    return `${paint(mark)} ${padTo(printable(id), width)}  ${printable(title)}  ${style.dim(printable(detail))}`
   })
   const hidden = stories.length - shown.length
   return hidden > 0 ? [...lines, style.dim(`  and ${hidden} more`)] : lines
@@ -209,7 +206,7 @@ function agentLines({ agents }: RunView, style: Style, linesMax: number): string
     const detail = what.filter(Boolean).join(', ')
     const again = generation > 1 ? style.dim(` #${generation}`) : ''
     const paint = state === 'SUSPEND' || state === 'ERROR' || isHalted ? style.warn : plain
-    return `  ${printable(id).padEnd(12)} ${paint(state.padEnd(14))} ${style.dim(printable(detail))}${again}`
+    return `  ${padTo(printable(id), 12)} ${paint(state.padEnd(14))} ${style.dim(printable(detail))}${again}`
   })
   const isAll = lines.length + Math.min(1, idle) <= linesMax
   const shown = isAll ? lines : lines.slice(0, Math.max(0, linesMax - 1))
@@ -217,22 +214,4 @@ function agentLines({ agents }: RunView, style: Style, linesMax: number): string
   const working = `${shown.length > 0 ? `and ${hidden} more` : hidden} at work`
   const others = [hidden > 0 ? working : '', idle > 0 ? `${idle} idle` : ''].filter(Boolean)
   return others.length === 0 ? shown : [...shown, style.dim(`  ${others.join(', ')}`)]
-}
-
-/** A line of at most so many columns, marked where something is missing; styles take none. */
-function cut(line: string, columns: number): string {
-  const parts = line.split(STYLING)
-  const isStyle = (part: string) => part.startsWith('\x1b[')
-  const text = parts.filter((part) => !isStyle(part)).join('')
-  if ([...text].length <= columns) return line
-  let left = columns - 1
-  const kept = parts.map((part) => {
-    if (isStyle(part) || left < 0) return isStyle(part) ? part : ''
-    const characters = [...part]
-    const shown = characters.slice(0, left).join('')
-    const isEnd = characters.length > left
-    left = isEnd ? -1 : left - characters.length
-    return isEnd ? `${shown}…` : shown
-  })
-  return kept.join('')
 }

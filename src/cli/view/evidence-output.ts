@@ -1,4 +1,5 @@
 import { styleFor } from '../style.ts'
+import { columnsOf } from '../terminal-size.ts'
 import { gatherEvidence } from './evidence.ts'
 import { evidenceHtml } from './evidence-html.ts'
 import { evidenceMarkdown, printEvidence } from './evidence-text.ts'
@@ -19,6 +20,6 @@ export async function evidenceFor(
     case 'html':
       return evidenceHtml(evidence)
     case 'text':
-      return `${printEvidence(evidence, styleFor(process.stdout), process.stdout.columns ?? 100)}\n`
+      return `${printEvidence(evidence, styleFor(process.stdout), columnsOf(process.stdout, 100))}\n`
   }
 }

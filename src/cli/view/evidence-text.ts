@@ -1,7 +1,7 @@
 import { layOut } from '../columns.ts'
 import { printable } from '../printable.ts'
 import type { Style } from '../style.ts'
-import { wrap } from '../wrap.ts'
+import { widthOf, wrap } from '../terminal-text.ts'
 import type { CriterionEvidence, Evidence, StoryEvidence, TestEvidence } from './evidence.ts'
 
 const VERDICTS: Readonly<Record<CriterionEvidence['verdict'], string>> = {
@@ -20,7 +20,7 @@ export function printEvidence({ title, criteria }: Evidence, style: Style, width
   const rows = [HEADS, ...criteria.flatMap(rowsOf)]
   const isFit = layOut(rows, width)
     .split('\n')
-    .every((line) => line.length <= width)
+    .every((line) => widthOf(line) <= width)
   const evidence =
     isFit && width >= TABLE_WIDTH_MIN
       ? layOut(rows, width, [style.dim, (text) => text, style.bold])

@@ -143,3 +143,17 @@ test('the board does not rest for the time that an answer was typed', async () =
   })
   expect(tooLate.aborted).toBe(false)
 })
+
+test('in a terminal that tells no size the board is drawn all the same', async () => {
+  const said: string[] = []
+  const out = new PassThrough().on('data', (text) => said.push(String(text)))
+  await followRun(source([agent('pm', 'DRAFTING')], []), 'r', {
+    as: 'board',
+    out: Object.assign(out, { columns: 0, rows: 0 }) as unknown as NodeJS.WriteStream,
+    hint: 'q leaves the board',
+    signal: AbortSignal.timeout(300),
+  })
+  expect(said[0]).toMatch(/r {2}running .*spec under review/)
+  expect(said[0]).toMatch(/pm +DRAFTING/)
+  expect(said[0]).toContain('q leaves the board')
+})

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunStatus, StoredRow } from '../../runtime/records.ts'
 import { styleFor } from '../style.ts'
+import { columnsOf, rowsOf } from '../terminal-size.ts'
 import { drawBoard } from './board.ts'
 import { newsOf } from './news.ts'
 import { asksElsewhere, readJudgedView } from './read-view.ts'
@@ -77,10 +78,9 @@ export async function followRun(
       if (await settings.attend?.(view)) screen.forget()
       // Whoever types an answer takes their time, which is none of looking.
       lookedMs += performance.now() - attendedMs
-      const { columns = 100, rows: height = 40 } = out
       const nowMs = Date.now()
       const isAskedElsewhere = await asksElsewhere(source, view)
-      const size = { columns, rows: height }
+      const size = { columns: columnsOf(out, 100), rows: rowsOf(out, 40) }
       screen.draw(drawBoard(view, { style, ...size, nowMs, news, hint, isAskedElsewhere }))
     }
     const isOut = outage.holds(view)
@@ -153,7 +153,8 @@ class Screen {
   draw(lines: readonly string[]): void {
     const up = this.#height > 0 ? `\x1b[${this.#height}A` : ''
     const drawn = lines.map((line) => `\x1b[2K${line}\n`).join('')
-    this.#out.write(`${up}${drawn}\x1b[J`)
+    // A terminal that finds a sign wider than we do cuts the line, and does not break it.
+    this.#out.write(`\x1b[?7l${up}${drawn}\x1b[J\x1b[?7h`)
     this.#height = lines.length
   }
 
