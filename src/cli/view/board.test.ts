@@ -175,6 +175,73 @@ test.each([
   expect(lines[0]).toMatch(/^tally-/)
 })
 
+const PLAN = {
+  ...QUESTION,
+  question: `Is this plan right for “Say hello”? ${'Write hello.sh and test it. '.repeat(12)}`,
+  choices: ['again', 'approve', 'needs_changes', 'abandon'],
+  does: {
+    again: 'the architect decides it, once more is allowed',
+    approve: 'the coder builds it by this plan',
+    needs_changes: 'it plans again; say after a colon what is wrong',
+    abandon: 'this attempt at the story is given up',
+  },
+}
+
+test.each([
+  [60, 12],
+  [50, 14],
+  [40, 10],
+  [40, 8],
+  [40, 6],
+  [80, 6],
+  [30, 12],
+])('at %d x %d the beginning of what is asked is there, and its choices', (columns, rows) => {
+  for (const asked of [QUESTION, PLAN]) {
+    const questions = [asked]
+    const { lines, words } = draw({ ...BUSY, questions } as unknown as RunView, { columns, rows })
+    const first = lines.findIndex((line) => line.startsWith('? '))
+    const choices = lines.findIndex((line) => line.startsWith(`  ${asked.choices[0]}`))
+    expect(lines[0]).toMatch(/^tally-/)
+    expect(first).toBeGreaterThan(0)
+    expect(choices).toBeGreaterThan(first)
+    const text = lines.slice(first, choices).join(' ').replaceAll(/\s+/g, ' ')
+    const whole = `? ${asked.question}`.trim()
+    if (text.endsWith('…')) expect(whole).toContain(text.replace(/ ?…$/, ''))
+    else expect(text).toBe(whole)
+    for (const choice of asked.choices) expect(words).toContain(choice)
+    expect(lines.at(-1)).toMatch(/^(a answers|.*demo$)/)
+  }
+})
+
+test.each([
+  [6, [/waiting …$/, /^\? To .*…$/, /^ {2}one/, /abandon$/, /^a answers .*…$/]],
+  [5, [/waiting …$/, /^\? To .*…$/, /^ {2}one/, /abandon$/]],
+  [4, [/waiting …$/, /^\? To .*…$/, /^ {2}one .*…$/]],
+  [3, [/waiting …$/, /^\? To .*…$/]],
+  [2, [/waiting …$/]],
+])('at 40 x %d the head goes last, before it the question, and then its choices', (rows, all) => {
+  const { lines } = draw(BUSY, { columns: 40, rows })
+  expect(lines).toEqual(all.map((pattern) => expect.stringMatching(pattern)))
+})
+
+test.each([2, 3, 4, 5, 9])('at 30 x %d what nobody is asked about fits as well', (rows) => {
+  const failed = { reason: 'it contradicts itself '.repeat(9), isOutage: false }
+  for (const view of [
+    { ...BUSY, questions: [] },
+    { ...BUSY, questions: [], status: 'failed', failure: failed },
+    { ...BUSY, questions: [1, 2, 3].map((id) => ({ ...PLAN, id: `q-${id}` })), failure: failed },
+  ]) {
+    const { lines } = draw(view as unknown as RunView, { columns: 30, rows })
+    expect(lines[0]).toMatch(/^tally-/)
+  }
+})
+
+test.each([10, 11, 12, 13, 14, 15, 16])('at 50 x %d no count is without a story', (rows) => {
+  const { lines } = draw(BUSY, { columns: 50, rows })
+  const count = lines.findIndex((line) => /^ {2}and \d more$/.test(line))
+  if (count !== -1) expect(lines[count - 1]).toMatch(/story-/)
+})
+
 test('wide signs fit too, and are cut where they do not', () => {
   const title = '文字数だけでなく単語と行も数えるようにする長い題名の話'
   const stories = [1, 2, 3].map((id) => ({ ...storyOf(id), id: `話-${id}`, title }))

@@ -1,28 +1,17 @@
 import { printable } from '../printable.ts'
 import type { Style } from '../style.ts'
 import { cut, padTo, widthOf, wrap, wrapShort } from '../terminal-text.ts'
+import { leastQuestionLines, type QuestionSettings, questionLines } from './board-questions.ts'
 import { printDuration, printMoney } from './figures.ts'
-import { choiceLines, exampleAnswer } from './question-lines.ts'
-import { budgetHint, failureReason } from './run-end.ts'
-import {
-  isStoryOver,
-  type QuestionView,
-  type RunView,
-  type StoryView,
-  storiesLeft,
-} from './run-view.ts'
+import { isStoryOver, type RunView, type StoryView, storiesLeft } from './run-view.ts'
 
 /** What the board is drawn with. */
-export interface BoardSettings {
-  readonly style: Style
-  readonly columns: number
+export interface BoardSettings extends QuestionSettings {
   readonly rows: number
   readonly nowMs: number
   /** The last things that happened, newest last. */
   readonly news: readonly string[]
   readonly hint: string
-  /** Whether another run asks too, so that an answer has to say which question it is to. */
-  readonly isAskedElsewhere: boolean
 }
 
 const MARKS: Readonly<Record<string, string>> = {
@@ -47,78 +36,73 @@ const NEWS_SHOWN = 6
 /** Stories that are not hidden so that agents can be shown. */
 const STORIES_FIRST = 8
 const STORIES_MIN = 3
-/** What is said in words takes no more lines than this. */
-const WORDS_LINES_MAX = 4
+/** Empty lines, of which one is before each part: stories, agents, questions, news with keys. */
+const GAPS = 4
 /** The states in which a board has no use for keys: it is about to end. */
 const OVER: readonly RunView['status'][] = ['done', 'failed', 'stopped']
 
 /**
  * The run as lines that fit the terminal: stories, agents, spend, what is left, what is asked.
- * Where room is short, log lines go first, then agents, then stories, and what is asked stays.
+ * Where room is short, log lines go first, then agents, then stories, then all of what is asked but
+ * its first line and its choices, then what the keys do, and the head line never.
  */
 export function drawBoard(view: RunView, settings: BoardSettings): string[] {
-  const { style, columns, rows, news, hint } = settings
+  const { style, columns, rows, news } = settings
   const room = Math.max(1, rows - 1)
-  const head = headLines(view, settings)
-  const keys = OVER.includes(view.status) || hint === '' ? [] : wrap(hint, columns - 1)
-  // Four empty lines are between five parts.
-  const open = room - head.length - keys.length - 4
-  const questions = questionLines(view, settings, open - STORIES_MIN - 1)
-  const left = open - questions.length
-  const agents = agentLines(view, style, left - Math.min(view.stories.length, STORIES_FIRST))
-  const storiesMax = Math.max(STORIES_MIN, left - agents.length)
-  const stories = storyLines(view.stories, style, storiesMax)
+  const head = headFor(view, settings, room - leastFoot(view, settings))
+  const { questions, keys } = drawFoot(view, settings, room - head.length)
+  const below = room - head.length - questions.length - keys.length
+  const count = view.stories.length
+  const left = below - Math.max(0, Math.min(GAPS, below - Math.min(count, STORIES_MIN) - 1))
+  // One line is too little for stories.
+  const agentsMin = left > Math.min(count, STORIES_MIN) || left === 1 ? 1 : 0
+  const agentsMax = Math.max(agentsMin, left - Math.min(count, STORIES_FIRST))
+  const agents = agentLines(view, style, agentsMax)
+  const stories = storyLines(view.stories, style, left - agents.length)
   const newsMax = Math.max(0, Math.min(NEWS_SHOWN, left - agents.length - stories.length))
   const end = [...news.slice(news.length - Math.min(news.length, newsMax)), ...keys]
   const parts = [stories, agents, questions, end.map((line) => style.dim(line))]
-  return fit(head, parts, room).map((line) => cut(line, columns - 1))
+  return [...head, ...spaced(parts, room - head.length)].map((line) => cut(line, columns - 1))
 }
 
-/** The lines with an empty one before each part; where that is too much, the last ones stay. */
-function fit(head: readonly string[], parts: readonly string[][], room: number): string[] {
+/** The lines of the parts, with an empty one before as many of the last of them as there is room for. */
+function spaced(parts: readonly string[][], room: number): string[] {
   const shown = parts.filter((lines) => lines.length > 0)
-  const spaced = shown.flatMap((lines) => ['', ...lines])
-  if (head.length + spaced.length <= room) return [...head, ...spaced]
-  const dense = shown.flat()
-  const last = Math.max(0, room - head.length)
-  return [...head, ...dense.slice(Math.max(0, dense.length - last))].slice(0, room)
+  const first = shown.length - Math.max(0, room - shown.flat().length)
+  return shown.flatMap((lines, i) => (i < first ? lines : ['', ...lines]))
 }
 
-/** What is asked, and why it failed, each with what to type: as many as fit, and at least one. */
-function questionLines(view: RunView, settings: BoardSettings, linesMax: number): string[] {
-  const { style } = settings
-  const told = [failureReason(view), budgetHint(view)]
-    .filter((line) => line !== undefined)
-    .flatMap((line) => words('! ', line, settings).map((each) => style.warn(each)))
-  const asked = view.questions.map((question) => questionText(question, view, settings))
-  const isAll = asked.flat().length + told.length <= linesMax
-  const whole = asked.filter((_, i) => asked.slice(0, i + 1).flat().length + told.length < linesMax)
-  const shown = isAll ? asked.length : Math.max(1, whole.length)
-  const hidden = asked.length - shown
-  const more = `  and ${hidden} more ${hidden === 1 ? 'question' : 'questions'}: slipway answer shows them`
-  return [...asked.slice(0, shown).flat(), ...(hidden > 0 ? [style.dim(more)] : []), ...told]
+/** What is asked, and what the keys do: in one line, or none, where the questions need the room. */
+function drawFoot(view: RunView, settings: BoardSettings, room: number) {
+  const { hint, columns } = settings
+  const withKeys = (keys: readonly string[]) => {
+    const most = Math.max(0, room - keys.length)
+    const wanted = most - GAPS - STORIES_MIN - 1
+    return { keys, questions: questionLines(view, settings, { wanted, most }) }
+  }
+  if (!hasKeys(view, settings) || room < leastFoot(view, settings)) return withKeys([])
+  const whole = withKeys(wrap(hint, columns - 1))
+  const short = withKeys(wrapShort(hint, columns - 1, 1))
+  const isEnough = whole.questions.length >= short.questions.length
+  return isEnough && whole.keys.length <= room ? whole : short
 }
 
-function questionText(
-  asked: QuestionView,
-  { questions }: RunView,
-  settings: BoardSettings,
-): string[] {
-  const { style, isAskedElsewhere } = settings
-  const which = questions.length === 1 && !isAskedElsewhere ? '' : `${asked.id} `
-  const command = `slipway answer ${which}${JSON.stringify(exampleAnswer(asked))}`
-  const offered = [...choiceLines(asked, ' | '), command]
-  return [
-    ...words('? ', asked.question, settings).map((line) => style.warn(line)),
-    ...offered.flatMap((line) => words('  ', line, settings)).map(style.dim),
-  ]
+function leastFoot(view: RunView, settings: BoardSettings): number {
+  return leastQuestionLines(view, settings) + (hasKeys(view, settings) ? 1 : 0)
 }
 
-/** Words that belong together, below each other where they do not fit into one line. */
-function words(mark: string, text: string, { columns }: BoardSettings): string[] {
-  const line = printable(text.replaceAll(/\s+/g, ' ').trim())
-  const lines = wrapShort(line, columns - 1 - mark.length, WORDS_LINES_MAX)
-  return lines.map((each, i) => `${i === 0 ? mark : ' '.repeat(mark.length)}${each}`)
+function hasKeys({ status }: RunView, { hint }: BoardSettings): boolean {
+  return !OVER.includes(status) && hint !== ''
+}
+
+/** The head in at most so many lines, but at least one. */
+function headFor(view: RunView, settings: BoardSettings, linesMax: number): string[] {
+  const head = headLines(view, settings)
+  if (head.length <= linesMax) return head
+  const mark = ' …'
+  const narrow = { ...settings, columns: settings.columns - mark.length }
+  const lines = headLines(view, narrow).slice(0, Math.max(1, linesMax))
+  return lines.map((line, i) => (i === lines.length - 1 ? line + mark : line))
 }
 
 /**
@@ -167,7 +151,9 @@ function taskWords({ mode, round, state, outcome, deliveryError }: NonNullable<R
   return `${mode}, round ${round}, ${end}${deliveryError === null ? '' : ', not handed in'}`
 }
 
+/** Those that fit, and how many do not; nothing where that would be all. */
 function storyLines(stories: readonly StoryView[], style: Style, linesMax: number): string[] {
+  if (stories.length > linesMax && linesMax < 2) return []
   const shown =
     stories.length <= linesMax
       ? stories
@@ -196,8 +182,9 @@ function storyLines(stories: readonly StoryView[], style: Style, linesMax: numbe
 
 const plain = (text: string) => text
 
-/** Those at work, in as many lines as there may be, but at least one. */
+/** Those at work, in as many lines as there may be. */
 function agentLines({ agents }: RunView, style: Style, linesMax: number): string[] {
+  if (linesMax < 1) return []
   const busy = agents.filter(({ state }) => state !== 'WAITING' && state !== 'DONE')
   const idle = agents.length - busy.length
   const lines = busy.map(({ id, state, story, turn, generation, isHalted, outage }) => {
@@ -209,7 +196,7 @@ function agentLines({ agents }: RunView, style: Style, linesMax: number): string
     return `  ${padTo(printable(id), 12)} ${paint(state.padEnd(14))} ${style.dim(printable(detail))}${again}`
   })
   const isAll = lines.length + Math.min(1, idle) <= linesMax
-  const shown = isAll ? lines : lines.slice(0, Math.max(0, linesMax - 1))
+  const shown = isAll ? lines : lines.slice(0, linesMax - 1)
   const hidden = lines.length - shown.length
   const working = `${shown.length > 0 ? `and ${hidden} more` : hidden} at work`
   const others = [hidden > 0 ? working : '', idle > 0 ? `${idle} idle` : ''].filter(Boolean)

@@ -14,6 +14,14 @@ export function choiceLines(
   ]
 }
 
+/** The same without what comes of it, in one line. */
+export function choiceNames(
+  { choices, words }: Pick<QuestionView, 'choices' | 'words'>,
+  between: string,
+): string {
+  return [...choices, ...(words === '' ? [] : ['words of your own'])].join(between)
+}
+
 /** A choice to show how an answer is typed; to give up is never the one. */
 export function exampleAnswer({ choices }: Pick<QuestionView, 'choices'>): string {
   return choices.find((choice) => choice !== 'abandon') ?? '…'
