@@ -4,13 +4,19 @@ const DAY_MS = 24 * HOUR_MS
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
-/** As Claude Code names it: with a date where it is more than a day off, with a year in the next. */
+/**
+ * As Claude Code names it: with a date where it is more than a day off, with a year in the next. An
+ * older one names no zone, and means the clock of this machine.
+ */
 const RESET =
-  /\bresets (?:(?<month>[A-Z][a-z]{2}) (?<day>\d{1,2})(?:, (?<year>\d{4}))?(?:,| at) )?(?<hour>1[0-2]|[1-9])(?::(?<minute>[0-5]\d))?(?<half>[ap]m) \((?<zone>[\w/+-]+)\)/
+  /\bresets (?:at )?(?:(?<month>[a-z]{3}) (?<day>\d{1,2})(?:, (?<year>\d{4}))?(?:,| at) )?(?<hour>1[0-2]|[1-9])(?::(?<minute>[0-5]\d))? ?(?<half>[ap]m)\b(?: \((?<zone>[\w/+-]+)\)|(?! \())/i
 
-/** As Codex names it, by the clock of this machine. */
+/** As Codex names it, by the clock of this machine; where it offers nothing else, with a capital. */
 const TRY_AGAIN =
-  /\btry again at (?:(?<month>[A-Z][a-z]{2}) (?<day>\d{1,2})(?:st|nd|rd|th), (?<year>\d{4}) )?(?<hour>1[0-2]|[1-9]):(?<minute>[0-5]\d) (?<half>[AP]M)\b/
+  /\btry again at (?:(?<month>[a-z]{3}) (?<day>\d{1,2})(?:st|nd|rd|th), (?<year>\d{4}) )?(?<hour>1[0-2]|[1-9]):(?<minute>[0-5]\d) (?<half>[ap]m)\b/i
+
+/** As Claude Code named it at first: the seconds since 1970. */
+const RESET_SECONDS = /\blimit reached\|(\d{10})\b/i
 
 /**
  * How long it is until a limit "resets 5:48pm (UTC)" or "resets Nov 19, 3pm (Europe/Rome)", or one
@@ -18,6 +24,11 @@ const TRY_AGAIN =
  * kind is said, or it has been.
  */
 export function readResetMs(message: string, nowMs: number): number | undefined {
+  const seconds = RESET_SECONDS.exec(message)?.[1]
+  if (seconds !== undefined) {
+    const waitMs = Number(seconds) * 1_000 - nowMs
+    return waitMs > 0 ? waitMs : undefined
+  }
   const said = RESET.exec(message)?.groups ?? TRY_AGAIN.exec(message)?.groups
   if (said === undefined) return undefined
   const zone = said.zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone

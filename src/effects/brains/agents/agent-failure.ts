@@ -17,7 +17,7 @@ const FIRST_STATUS = /^(?:(?:internal )?error:? )?\(?(40[13]|429|5(?:0[0-4]|29))
 
 /** How Claude Code says that an allowance is spent, which is a 429 like any other by its status. */
 const SPENT =
-  /you['’]ve (?:hit|reached) your (?!rate\b)|usage credits|extra usage|out of usage|seat type doesn['’]t include usage|usage allocation has been disabled|this service is disabled for your org/i
+  /you['’]ve (?:hit|reached) your (?!rate\b)|\b(?:\d+-hour|session|daily|weekly|monthly) limit reached|usage credits|extra usage|out of usage|seat type doesn['’]t include usage|usage allocation has been disabled|this service is disabled for your org/i
 
 /** How agents put in their own words what no provider says like this; the first that fits. */
 const OWN_WORDS: readonly (readonly [FailureKind, RegExp])[] = [
