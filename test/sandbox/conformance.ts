@@ -5,7 +5,7 @@ import { describeConfinement } from './promises/confinement.ts'
 import { describeLimits } from './promises/limits.ts'
 import { describePowers } from './promises/powers.ts'
 import { describeProcesses } from './promises/processes.ts'
-import { canaries, describeEnvironment, describeSecrets } from './promises/secrets.ts'
+import { canaries, describeEnvironment, describeSecrets, TIME_ZONE } from './promises/secrets.ts'
 import { PROMISES, type Subject } from './subject.ts'
 
 /** Holds an isolation to what its level promises. */
@@ -20,10 +20,10 @@ export function describeIsolation(subject: Subject, home: string): void {
   if (promises.keepsLimits) describeLimits(subject)
 }
 
-/** Puts secrets where an orchestrator and its user have them. */
+/** Puts secrets where an orchestrator and its user have them, and beside them what is none. */
 export function plantSecrets(home: string, environment: NodeJS.ProcessEnv): void {
   const secrets = canaries()
-  Object.assign(environment, secrets, { HOME: home })
+  Object.assign(environment, secrets, { HOME: home, TZ: TIME_ZONE })
   const files = [
     '.ssh/id_rsa',
     '.config/gh/hosts.yml',

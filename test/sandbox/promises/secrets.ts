@@ -20,6 +20,9 @@ export function canaries(): Record<string, string> {
   return Object.fromEntries(names.map((name, i) => [name, `canary-${i}-${name.toLowerCase()}`]))
 }
 
+/** The one that the orchestrator has from its environment. */
+export const TIME_ZONE = 'Asia/Kolkata'
+
 /** What every level promises of the environment. */
 export function describeEnvironment(subject: Subject): void {
   test('a command has an environment of its own', () =>
@@ -29,6 +32,11 @@ export function describeEnvironment(subject: Subject): void {
       const names = stdout.toString().match(/^\w+(?==)/gm) ?? []
       expect(names.length).toBeLessThan(20)
       expect(names).toEqual(expect.arrayContaining(['PATH', 'HOME', 'USER']))
+    }))
+
+  test('a command goes by the clock of the orchestrator', () =>
+    inSandbox(subject, {}, async ({ sh }) => {
+      expect((await sh('echo "$TZ"')).stdout.toString()).toBe(`${TIME_ZONE}\n`)
     }))
 }
 
