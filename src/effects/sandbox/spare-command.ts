@@ -113,6 +113,7 @@ function scriptOf(command: Placed): string | undefined {
   if (Object.keys(env ?? {}).length > 0) return undefined
   if (stdin instanceof Readable || onOutput || onStdout) return undefined
   const line = lineOf(argv)
+  if (line !== undefined && UNSAYABLE.test(line)) return undefined
   const doing = line === undefined ? becoming(argv) : doingItself(line, isOwnWordEnough)
   if (doing === undefined) return undefined
   const { before, after } = doing
@@ -134,6 +135,13 @@ interface Doing {
   readonly before: readonly string[]
   readonly after: readonly string[]
 }
+
+/**
+ * What a shell that has done such a line cannot say any more: with few files it cannot put its own
+ * aside, and with another `command` its word would be the line's. Special built-ins, such as `trap`
+ * and `exit`, no shell lets a function replace.
+ */
+const UNSAYABLE = /\b(?:ulimit|prlimit|command\s*\()/
 
 /** The line of a command that is a line of shell, and that no shell takes for an option. */
 function lineOf(argv: Placed['argv']): string | undefined {
@@ -158,7 +166,7 @@ function doingItself(line: string, isOwnWordEnough: true | undefined): Doing {
     after: [
       // While the line runs, shells keep the script where nothing that they start finds it.
       `{ ${run}; } 0<&3 3<&-`,
-      '{ set -- "$?"; trap; echo "$1"; } >&0 2>/dev/null',
+      '{ set -- "$?"; trap; command echo "$1"; } >&0 2>/dev/null',
       '{ exit "$1"; } 2>/dev/null',
     ],
   }
