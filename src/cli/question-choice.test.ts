@@ -39,6 +39,23 @@ test.each([
   ],
   [asked('plan', 'approve'), 'approved, I think', '', 'approved, I think'],
   [asked('interview'), 'In shell.', '', 'In shell.'],
+  [asked('question', 'one', 'two'), 'two: and round', 'two', 'and round'],
+  [
+    asked('question', 'yes', 'yes: with care'),
+    'yes: with care',
+    'yes: with care',
+    'yes: with care',
+  ],
+  [
+    asked('question', 'yes', 'yes: with care'),
+    'yes: with care: slowly',
+    'yes: with care',
+    'slowly',
+  ],
+  [asked('question', 'yes', 'yes: with care'), 'yes: with joy', 'yes', 'with joy'],
+  [asked('question', 'yes', 'Yes'), 'Yes', 'Yes', 'Yes'],
+  [asked('plan', 'approve'), 'Approve', 'approve', 'approve'],
+  [asked('plan', 'approve'), 'APPROVE: fine', 'approve', 'fine'],
   [asked('story', 'retry', 'rewrite'), 'rewrite: in awk', 'rewrite', 'in awk'],
 ])('to %j, %j is a choice and words', (question, said, choice, text) => {
   expect(answerTo(question, said)).toEqual({ choice, text })

@@ -56,7 +56,7 @@ export function answerTo(
       `The answer has ${text.length} characters; at most ${ANSWER_CHARS_MAX} are taken.`,
     )
   }
-  const choice = choices.find((each) => text === each || text.startsWith(`${each}:`))
+  const choice = choiceIn(text, choices)
   if (kind === 'story' && choice === undefined) {
     throw new UsageError(`The answer is one of ${choices.join(', ')}, as in: slipway answer retry.`)
   }
@@ -65,4 +65,17 @@ export function answerTo(
     throw new UsageError('Say how, as in: slipway answer "rewrite: what is to be built instead".')
   }
   return { choice: choice ?? '', text: said === '' ? (choice ?? '') : said }
+}
+
+/**
+ * The choice that words name: all of them, or what is before a colon. Of several that would do, it
+ * is the one that is written exactly so, then the longest.
+ */
+function choiceIn(text: string, choices: readonly string[]): string | undefined {
+  const exact = choices.find((each) => each === text)
+  if (exact !== undefined) return exact
+  const said = text.toLowerCase()
+  return choices
+    .filter((each) => `${said}:`.startsWith(`${each.toLowerCase()}:`))
+    .toSorted((one, other) => other.length - one.length)[0]
 }

@@ -64,7 +64,7 @@ interface FoundStory {
 }
 
 function questionAbout({ questions }: RunView, { id }: StoryView): QuestionView | undefined {
-  return questions.find(({ about, choices }) => about === id && choices.includes('retry'))
+  return questions.find(({ about, kind }) => about === id && kind === 'story')
 }
 
 /** The one story of that name that something can be decided about. */

@@ -4,8 +4,9 @@ import type { Json } from '../values.ts'
 import { type Case, failed, GO_ON } from './architect-case.ts'
 import { choicesOf, questionOf } from './architect-question.ts'
 import { asArchitectData } from './architect-work.ts'
-import { bounded, fieldOf } from './coder-work.ts'
+import { bounded } from './coder-work.ts'
 import { describeSpent } from './decisions.ts'
+import { readAnswer } from './human-answer.ts'
 import { AGAIN, type ResponseMessage } from './protocol.ts'
 
 /** The timer of a question that a human has. */
@@ -22,14 +23,14 @@ export function escalate(
   const { request } = c.work
   const about = request?.story?.id ?? 'spec'
   const kind = request?.ask.kind ?? 'request'
-  const choices = choicesOf(request, options, cause !== undefined)
+  const { options: offered, ...choices } = choicesOf(request, options, cause !== undefined)
   const asked = { about, kind, question: bounded(question, 4_000), ...choices }
   const input = cause === undefined ? asked : { ...asked, cause }
   const timeoutMs = request?.settings.limits.escalationMs ?? 0
   return {
     ...decision,
     move: { event: 'escalated', to: 'ESCALATED' },
-    set: { ...decision.set, ...asArchitectData({ asked: effectIdOf(c.agent, 0) }) },
+    set: { ...decision.set, ...asArchitectData({ asked: effectIdOf(c.agent, 0), offered }) },
     effects: [{ kind: 'ask_human', input: input as unknown as Json }],
     timers: { [ESCALATION]: c.atMs + timeoutMs },
     reason: bounded(question, 500),
@@ -59,11 +60,9 @@ export function withoutCause(c: Case): Case {
 
 /** What the human decided is said from REQUEST; undefined when the architect is to try again. */
 export function afterHuman(c: Case, result: FinishedEffect['result']): Decision | undefined {
-  const { request } = c.work
-  const value = result.ok ? result.value : null
-  const choice = String(fieldOf(value, 'choice') ?? '')
+  const { request, offered } = c.work
+  const { choice, words: feedback } = readAnswer(result, offered)
   if (choice === AGAIN) return undefined
-  const feedback = String(fieldOf(value, 'text') || choice)
   const kind = request?.ask.kind ?? 'request'
   const isYes = kind === 'question' || (kind !== 'spec' && choice === 'approve')
   const status = choice === 'abandon' ? 'REJECTED' : isYes ? 'APPROVED' : 'NEEDS_CHANGES'

@@ -61,6 +61,17 @@ test.each([
   expect(spent.choices).toEqual(['again', ...choices])
 })
 
+test('an option of a model is kept apart from a choice of ours', () => {
+  const options = ['again', 'abandon', 'abandon', ' Abandon']
+  const apart = ['abandon (as an answer)', 'Abandon (as an answer)']
+  const asked = choicesOf(requestOf(QUESTION), options, false)
+  expect(asked.choices).toEqual(['again', ...apart, 'abandon'])
+  expect(asked.options).toEqual(['again', ...apart])
+  const spent = choicesOf(requestOf(QUESTION), options, true)
+  expect(spent.choices).toEqual(['again', 'again (as an answer)', ...apart, 'abandon'])
+  expect(choicesOf(requestOf(PLAN), options, false).options).toEqual([])
+})
+
 test('every choice but those of a model says what comes of it', () => {
   for (const ask of [PLAN, CODE, BUDGET]) {
     const { choices, does } = choicesOf(requestOf(ask), [], true)

@@ -60,6 +60,8 @@ function named(name: string, text: string): string {
 /** What a human can say to a request, and what comes of each. */
 export interface Choices {
   readonly choices: readonly string[]
+  /** Those of them that a model has thought of. */
+  readonly options: readonly string[]
   /** By choice; one that a model has thought of speaks for itself. */
   readonly does: Readonly<Record<string, string>>
   /** What comes of words without a choice; empty where there is a better way to say them. */
@@ -101,12 +103,23 @@ export function choicesOf(
     ? { [AGAIN]: 'the architect decides it, once more is allowed' }
     : {}
   const abandon = kind === 'spec' ? 'the spec is given up' : ABANDON
-  const choices = kind === 'question' || kind === 'merge' ? options : Object.keys(own)
+  const isOpen = kind === 'question' || kind === 'merge'
+  const does = { ...again, ...own, abandon }
+  const offered = isOpen ? apartFrom(Object.keys(does), options) : []
   return {
-    choices: [...Object.keys(again), ...choices, 'abandon'],
-    does: { ...again, ...own, abandon },
+    choices: [...Object.keys(again), ...(isOpen ? offered : Object.keys(own)), 'abandon'],
+    options: offered,
+    does,
     words: kind === 'question' ? 'the answer that the coder gets' : '',
   }
+}
+
+/** The options of a model, each once. One that is called as a choice of ours says that it is none. */
+function apartFrom(ours: readonly string[], options: readonly string[]): readonly string[] {
+  const named = options.map((option) =>
+    ours.includes(option.trim().toLowerCase()) ? `${option.trim()} (as an answer)` : option,
+  )
+  return [...new Set(named)]
 }
 
 function meaningsOf(request: RequestMessage): Meanings {

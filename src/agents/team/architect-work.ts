@@ -15,6 +15,8 @@ export interface ArchitectWork {
   readonly hasSpec: boolean
   /** The question that a human has not answered. */
   readonly asked: EffectId | null
+  /** What a model has thought of as answers to it. */
+  readonly offered: readonly string[]
   /** What was wrong with the stories handed in last for a request, and how often in a row. */
   readonly untaken: Untaken | null
 }
@@ -26,6 +28,7 @@ const NOTHING: ArchitectWork = {
   response: null,
   hasSpec: false,
   asked: null,
+  offered: [],
   untaken: null,
 }
 

@@ -28,6 +28,8 @@ export interface PmWork {
   /** The question that the human has not answered, and how many there were. */
   readonly asked: EffectId | null
   readonly question: string
+  /** What the model has thought of as answers to it. */
+  readonly offered: readonly string[]
   readonly questions: number
   /** Why it gave up. */
   readonly failure: PmFailure | null
@@ -45,6 +47,7 @@ export const NOTHING: Omit<PmWork, 'brought'> = {
   rounds: 0,
   asked: null,
   question: '',
+  offered: [],
   questions: 0,
   failure: null,
 }
@@ -59,17 +62,24 @@ export interface Case {
 /** The timer of a question that the human has. */
 export const ANSWER = 'answer'
 
+/** What a human can say to a question of a product manager. */
+interface Offer {
+  readonly choices: readonly string[]
+  /** Whether the model has thought of them, so that none means anything but itself. */
+  readonly isOfModel?: true
+  readonly cause?: Exhausted
+}
+
 /** A human is asked, and waited for as long as the limits let it. */
 export function asking(
   { agent, work, atMs }: Case,
   kind: string,
   question: string,
-  choices: readonly string[],
-  cause?: Exhausted,
+  { isOfModel, ...offer }: Offer,
 ): Decision {
-  const asked = { about: 'spec', kind, question: bounded(question, 8_000), choices }
-  const input = cause === undefined ? asked : { ...asked, cause }
-  const set = { asked: effectIdOf(agent, 0), question, questions: work.questions + 1 }
+  const input = { about: 'spec', kind, question: bounded(question, 8_000), ...offer }
+  const offered = isOfModel ? offer.choices : []
+  const set = { asked: effectIdOf(agent, 0), question, offered, questions: work.questions + 1 }
   return {
     set,
     effects: [{ kind: 'ask_human', input: input as unknown as Json }],

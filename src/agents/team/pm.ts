@@ -20,6 +20,7 @@ import {
 import type { Json, JsonObject } from '../values.ts'
 import { bounded, fieldOf } from './coder-work.ts'
 import { describeSpent, joined, type MoveTo } from './decisions.ts'
+import { readAnswer } from './human-answer.ts'
 import {
   ANSWER,
   asking,
@@ -105,7 +106,7 @@ function comeBack(c: Case): Decision {
 function askAfterRounds(c: Case): Decision {
   const { rounds, remarks } = c.work
   const question = `The architect sent the spec back ${rounds} times: ${remarks}`
-  const decision = asking(c, 'interview', question, [])
+  const decision = asking(c, 'interview', question, { choices: [] })
   const move: MoveTo = { event: 'budget_exhausted', to: 'INTERVIEWING' }
   return { ...decision, move, set: { ...decision.set, rounds: 0 } }
 }
@@ -156,7 +157,8 @@ function afterThinking(c: Case, step: ThinkingStep): Decision {
 /** Only a human can give more; with it the same work begins again. */
 function askForBudget(c: Case, decision: Decision, cause: Exhausted): Decision {
   const question = `The spec cannot go on: ${describeSpent(cause)}.`
-  const all = joined(decision, asking(c, 'interview', question, [AGAIN, 'abandon'], cause))
+  const offer = { choices: [AGAIN, 'abandon'], cause }
+  const all = joined(decision, asking(c, 'interview', question, offer))
   if (c.agent.state === 'INTERVIEWING') return all
   const event = c.agent.state === 'REVISING' ? 'budget_exhausted' : 'question_asked'
   return { ...all, move: { event, to: 'INTERVIEWING' } }
@@ -169,7 +171,7 @@ function askHuman(
   question: string,
   choices: readonly string[],
 ): Decision {
-  const all = joined(decision, asking(c, 'interview', question, choices))
+  const all = joined(decision, asking(c, 'interview', question, { choices, isOfModel: true }))
   if (c.agent.state === 'INTERVIEWING') return all
   return { ...all, move: { event: 'question_asked', to: 'INTERVIEWING' } }
 }
@@ -197,7 +199,8 @@ function showDraft(c: Case, decision: Decision): Decision {
 }
 
 function askForPreview(c: Case): Decision {
-  return asking(c, 'preview', specText(c.work.spec as Spec), ['approve', 'change', 'abandon'])
+  const choices = ['approve', 'change', 'abandon']
+  return asking(c, 'preview', specText(c.work.spec as Spec), { choices })
 }
 
 function submit({ agent, work }: Case, decision: Decision): Decision {
@@ -279,10 +282,8 @@ function takeOutcome(c: Case, { kind, result, effect }: FinishedEffect): Decisio
   const { state } = c.agent
   if (kind === 'clean_up' && state === 'ERROR') return { move: { event: 'cleaned_up', to: 'DONE' } }
   if (kind !== 'ask_human' || effect !== c.work.asked) return { reason: `${kind} is over` }
-  const value = result.ok ? result.value : null
-  const choice = String(fieldOf(value, 'choice') ?? '')
-  const text = String(fieldOf(value, 'text') || choice)
-  const decision = takeAnswer(c, choice, text)
+  const { choice, words } = readAnswer(result, c.work.offered)
+  const decision = takeAnswer(c, choice, words)
   // A question that follows has a timer of its own.
   const over = { asked: null, question: null }
   const timers = { [ANSWER]: null, ...decision.timers }

@@ -106,6 +106,30 @@ scenario('an open question holds up nobody else', ASKING, async (open) => {
   expect(told.map(({ body }) => (body.payload as JsonObject).feedback)).toContain('hi')
 })
 
+scenario('an option is passed on with what was added, whatever it is called', NEW, async (open) => {
+  const options = ['again', 'abandon']
+  const world = await open({
+    replies: [
+      HELLO,
+      once(planning(ask)),
+      reply(
+        { role: 'architect', contains: QUESTION },
+        call('escalate', { question: 'Greet once, or', options }),
+      ),
+      writes('hello'),
+      ...PLAIN,
+    ],
+  })
+  const { input } = await world.question()
+  expect(input.choices).toEqual(['again', 'abandon (as an answer)', 'abandon'])
+  await world.answer({ choice: 'again', text: 'and louder' })
+  await world.untilOver()
+  const told = (await world.rows()).filter(({ eventType }) => eventType === 'response')
+  const feedback = told.map(({ body }) => (body.payload as JsonObject).feedback)
+  expect(feedback).toContain('again: and louder')
+  expect(world.log()).toEqual(['Add hello', 'init'])
+})
+
 scenario('a human gives a question up', ASKING, async (open) => {
   const world = await open({
     replies: [HELLO, once(planning(ask)), escalates, writes('hello'), ...PLAIN],

@@ -109,6 +109,31 @@ scenario('a wish becomes a spec by an interview', NEW, async (open) => {
   expect(world.log()).toEqual(['Add hello', 'init'])
 })
 
+scenario('an option in an interview means what the model means by it', NEW, async (open) => {
+  const asks = call('ask_user', { question: 'How often?', options: ['again', 'abandon'] })
+  const world = await open({
+    replies: [
+      once(pm('INTERVIEWING', asks)),
+      once(reply({ role: 'pm', contains: 'The answer: again: after a second' }, asks)),
+      reply(
+        { role: 'pm', contains: 'The answer: abandon' },
+        call('end_interview', { summary: 'A greeter.' }),
+      ),
+      pm('DRAFTING', draft()),
+      HELLO,
+      writes('hello'),
+      ...PLAIN,
+    ],
+    spec: 'I want to be greeted.',
+    isWish: true,
+  })
+  await world.answer({ choice: 'again', text: 'after a second' })
+  await world.until((found) => found.get('pm')?.data.questions === 2)
+  await world.answer({ choice: 'abandon', text: 'abandon' })
+  await world.untilOver()
+  expect(world.log()).toEqual(['Add hello', 'init'])
+})
+
 scenario('a question while a wish is drafted leads back to drafting', NEW, async (open) => {
   const world = await open({
     replies: [
