@@ -1,7 +1,7 @@
 import { reachEngine } from './engine/reach.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { printable } from './printable.ts'
-import { answerTo, chooseQuestion } from './question-choice.ts'
+import { answerTo, chooseQuestion, describeAnswer } from './question-choice.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { UsageError } from './usage-error.ts'
 import { openSource } from './view/open-source.ts'
@@ -28,7 +28,7 @@ export async function answer(words: readonly string[], options: AnswerOptions): 
   if (outcome === 'not_open') {
     throw new UsageError('The question is not open any more: it timed out, or was answered before.')
   }
-  process.stderr.write('Answered.\n')
+  process.stderr.write(`${printable(describeAnswer(value))}\n`)
   return EXIT_CODE.done
 }
 

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Control } from './engine/control.ts'
 import { printable } from './printable.ts'
-import { answerTo } from './question-choice.ts'
+import { answerTo, describeAnswer } from './question-choice.ts'
 import { indentedProseFor } from './terminal-text.ts'
 import { UsageError } from './usage-error.ts'
 import { choiceLines } from './view/question-lines.ts'
@@ -87,8 +87,10 @@ export class BoardKeys {
         return
       }
       try {
-        const outcome = await control.answer(id, answerTo(question, text))
-        if (outcome === 'not_open') out.write('It is not open any more.\n')
+        const answer = answerTo(question, text)
+        const outcome = await control.answer(id, answer)
+        const isOpen = outcome !== 'not_open'
+        out.write(`${isOpen ? printable(describeAnswer(answer)) : 'It is not open any more.'}\n`)
         return
       } catch (error) {
         if (!(error instanceof UsageError)) throw error

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerTo, chooseQuestion } from './question-choice.ts'
+import { answerTo, chooseQuestion, describeAnswer } from './question-choice.ts'
 import type { QuestionView } from './view/run-view.ts'
 
 const question = (id: string) => ({ id }) as QuestionView
@@ -27,7 +27,9 @@ test.each([
   expect(() => chooseQuestion(open, words)).toThrow(message)
 })
 
-const asked = (kind: string, ...choices: string[]) => ({ kind, choices }) as unknown as QuestionView
+const asked = (kind: string, ...choices: string[]) =>
+  ({ kind, choices, wordsAs: '' }) as unknown as QuestionView
+const PLAN = { ...asked('plan', 'approve', 'needs_changes', 'abandon'), wordsAs: 'needs_changes' }
 
 test.each([
   [asked('plan', 'approve', 'needs_changes'), 'approve', 'approve', 'approve'],
@@ -37,7 +39,9 @@ test.each([
     'needs_changes',
     'the names',
   ],
-  [asked('plan', 'approve'), 'approved, I think', '', 'approved, I think'],
+  [PLAN, 'approved, I think', 'needs_changes', 'approved, I think'],
+  [PLAN, 'The names are wrong.', 'needs_changes', 'The names are wrong.'],
+  [PLAN, 'needs_changes, the names', 'needs_changes', 'needs_changes, the names'],
   [asked('interview'), 'In shell.', '', 'In shell.'],
   [asked('question', 'one', 'two'), 'two: and round', 'two', 'and round'],
   [
@@ -67,6 +71,26 @@ test.each([
   ['rewrite: ', /Say how/],
 ])('about a story, %j does not do', (said, message) => {
   expect(() => answerTo(asked('story', 'retry', 'rewrite'), said)).toThrow(message)
+})
+
+test.each([
+  ['approve, fine', /Is that approve\? .* "approve: …", or begin with "needs_changes:"/],
+  ['Abandon it.', /Is that abandon\?/],
+])('of a plan, %j is refused: nobody knows which way it is meant', (said, message) => {
+  expect(() => answerTo(PLAN, said)).toThrow(message)
+})
+
+test('where words do nothing, a choice is asked for', () => {
+  const spent = asked('budget_review', 'again', 'abandon')
+  expect(() => answerTo(spent, 'approve')).toThrow(/one of again, abandon, as in: slipway answer a/)
+})
+
+test.each([
+  [{ choice: 'approve', text: 'approve' }, 'Answered: approve.'],
+  [{ choice: 'needs_changes', text: 'the names' }, 'Answered: needs_changes, with your words.'],
+  [{ choice: '', text: 'In shell.' }, 'Answered with your words.'],
+])('of %j it is said: %s', (answer, said) => {
+  expect(describeAnswer(answer)).toBe(said)
 })
 
 test('an answer is taken up to its limit', () => {

@@ -43,28 +43,62 @@ function requireWords(words: readonly string[]): string {
   return text
 }
 
+/** A choice, and words to that; either may be empty or the same as the other. */
+interface Answer {
+  readonly choice: string
+  readonly text: string
+}
+
+/** Where words do nothing by themselves. */
+const NEEDS_CHOICE: readonly string[] = ['story', 'budget_review']
+
 /**
  * What is said to a question, as its choice and words to that. What about a story is asked takes
  * one of its choices; to write it anew takes words.
  */
-export function answerTo(
-  { kind, choices }: QuestionView,
-  text: string,
-): { readonly choice: string; readonly text: string } {
+export function answerTo(question: QuestionView, text: string): Answer {
   if (text.length > ANSWER_CHARS_MAX) {
     throw new UsageError(
       `The answer has ${text.length} characters; at most ${ANSWER_CHARS_MAX} are taken.`,
     )
   }
+  const { kind, choices } = question
   const choice = choiceIn(text, choices)
-  if (kind === 'story' && choice === undefined) {
-    throw new UsageError(`The answer is one of ${choices.join(', ')}, as in: slipway answer retry.`)
-  }
-  const said = choice === undefined ? text : text.slice(choice.length).replace(/^:\s*/, '')
+  if (choice === undefined) return wordsTo(question, text)
+  const said = text.slice(choice.length).replace(/^:\s*/, '')
   if (kind === 'story' && choice === 'rewrite' && said === '') {
     throw new UsageError('Say how, as in: slipway answer "rewrite: what is to be built instead".')
   }
-  return { choice: choice ?? '', text: said === '' ? (choice ?? '') : said }
+  return { choice, text: said === '' ? choice : said }
+}
+
+/** Words without a choice, as what they count as. Those that begin like another one are refused. */
+function wordsTo(question: QuestionView, text: string): Answer {
+  const { kind, choices, wordsAs } = question
+  if (wordsAs === '' && NEEDS_CHOICE.includes(kind)) {
+    const example = choices[0] ?? ''
+    throw new UsageError(
+      `The answer is one of ${choices.join(', ')}, as in: slipway answer ${example}.`,
+    )
+  }
+  const begun = choices.find((each) => each !== wordsAs && beginsWith(text, each))
+  if (wordsAs !== '' && begun !== undefined) {
+    throw new UsageError(
+      `Is that ${begun}? Then put a colon after it, as in "${begun}: …", or begin with "${wordsAs}:".`,
+    )
+  }
+  return { choice: wordsAs, text }
+}
+
+function beginsWith(text: string, choice: string): boolean {
+  const isWhole = !/^[\p{L}\p{N}_]/u.test(text.slice(choice.length))
+  return isWhole && text.toLowerCase().startsWith(choice.toLowerCase())
+}
+
+/** How an answer was understood. */
+export function describeAnswer({ choice, text }: Answer): string {
+  if (choice === '') return 'Answered with your words.'
+  return `Answered: ${choice}${text === choice ? '' : ', with your words'}.`
 }
 
 /**

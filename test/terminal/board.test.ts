@@ -61,7 +61,9 @@ test(
       expect(shown).toMatch(/^tally-\S+\/architect-\d:\S+, about average$/m)
       expect(shown).toContain('choices: one decimal place, two decimal places, no rounding')
       expect(await answer('"  "').shows('ended with 2')).toContain('Say what the answer is.')
-      expect(await answer('"one decimal place"').shows('ended with 0')).toContain('Answered.')
+      expect(await answer('"one decimal place"').shows('ended with 0')).toContain(
+        'Answered: one decimal place.',
+      )
       const end = await third.shows('ended with 0')
       expect(end).toMatch(MERGED)
       expect(end).toContain('TESTS AT THAT COMMIT')
@@ -109,7 +111,9 @@ test(
       first.press('a')
       await vi.waitUntil(() => first.screen().split('\n> ').length === 3, { timeout: 20_000 })
       first.press('shell', 'Enter')
-      await first.shows('approve | change | abandon\n> ')
+      const preview = await first.shows('words of your own: they count as change\n> ')
+      expect(preview).toContain('approve | change | abandon')
+      expect(preview).toContain('Answered: shell.')
       first.press('approve', 'Enter')
       expect(await first.shows('ended with 0')).toContain('It greets.')
     }),
@@ -127,7 +131,7 @@ test('the demo is answered from a second terminal, and builds what was said', as
       cwd: home,
       env,
     })
-    expect(await second.shows('ended with 0')).toContain('Answered.')
+    expect(await second.shows('ended with 0')).toContain('Answered: no rounding.')
     const end = await first.shows('ended with 0')
     expect(end).toContain('Done: every criterion is shown.')
     expect(end).toMatch(/slipway(\.js)? init/)

@@ -80,7 +80,16 @@ test('every choice but those of a model says what comes of it', () => {
   expect(Object.keys(choicesOf(requestOf(QUESTION), ['yes'], false).does)).toEqual(['abandon'])
 })
 
-test('words are the answer to a question', () => {
-  expect(choicesOf(requestOf(QUESTION), [], false).words).toBe('the answer that the coder gets')
-  expect(choicesOf(requestOf(PLAN), [], false).words).toBe('')
+const COUNTED = 'they count as needs_changes'
+
+test.each([
+  [QUESTION, 'the answer that the coder gets', ''],
+  [PLAN, COUNTED, 'needs_changes'],
+  [CODE, COUNTED, 'needs_changes'],
+  [BUDGET, COUNTED, 'needs_changes'],
+  // Nothing is left to say by words.
+  [{ ...BUDGET, grants: 2, decisions: 'continue, abandon' }, '', ''],
+] as const)('of words to %j it is said: %s', (ask, words, wordsAs) => {
+  const asked = choicesOf(requestOf(ask), ['needs_changes'], false)
+  expect(asked).toMatchObject({ words, wordsAs })
 })

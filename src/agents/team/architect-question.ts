@@ -64,12 +64,15 @@ export interface Choices {
   readonly options: readonly string[]
   /** By choice; one that a model has thought of speaks for itself. */
   readonly does: Readonly<Record<string, string>>
-  /** What comes of words without a choice; empty where there is a better way to say them. */
+  /** What comes of words without a choice; empty where nothing does. */
   readonly words: string
+  /** The choice that they count as; empty where they are an answer by themselves. */
+  readonly wordsAs: string
 }
 
 type Meanings = Readonly<Record<string, string>>
 
+const NEEDS_CHANGES = 'needs_changes'
 const ABANDON = 'this attempt at the story is given up'
 
 /** By kind of request. Nobody but the architect can make stories of a spec. */
@@ -106,11 +109,14 @@ export function choicesOf(
   const isOpen = kind === 'question' || kind === 'merge'
   const does = { ...again, ...own, abandon }
   const offered = isOpen ? apartFrom(Object.keys(does), options) : []
+  const wordsAs = Object.hasOwn(own, NEEDS_CHANGES) ? NEEDS_CHANGES : ''
+  const counted = wordsAs === '' ? '' : `they count as ${wordsAs}`
   return {
     choices: [...Object.keys(again), ...(isOpen ? offered : Object.keys(own)), 'abandon'],
     options: offered,
     does,
-    words: kind === 'question' ? 'the answer that the coder gets' : '',
+    words: kind === 'question' ? 'the answer that the coder gets' : counted,
+    wordsAs,
   }
 }
 

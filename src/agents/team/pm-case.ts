@@ -67,6 +67,9 @@ interface Offer {
   readonly choices: readonly string[]
   /** Whether the model has thought of them, so that none means anything but itself. */
   readonly isOfModel?: true
+  /** What comes of words without a choice, and the choice that they count as. */
+  readonly words?: string
+  readonly wordsAs?: string
   readonly cause?: Exhausted
 }
 

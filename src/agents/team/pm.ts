@@ -200,7 +200,8 @@ function showDraft(c: Case, decision: Decision): Decision {
 
 function askForPreview(c: Case): Decision {
   const choices = ['approve', 'change', 'abandon']
-  return asking(c, 'preview', specText(c.work.spec as Spec), { choices })
+  const offer = { choices, words: 'they count as change', wordsAs: 'change' }
+  return asking(c, 'preview', specText(c.work.spec as Spec), offer)
 }
 
 function submit({ agent, work }: Case, decision: Decision): Decision {

@@ -30,6 +30,7 @@ const question = (cause: Exhausted | null): QuestionView => ({
   choices: [],
   does: {},
   words: '',
+  wordsAs: '',
   cause,
   askedMs: 0,
 })

@@ -94,6 +94,8 @@ export interface QuestionView {
   readonly does: Readonly<Record<string, string>>
   /** What comes of words without a choice; empty where nothing is said of that. */
   readonly words: string
+  /** The choice that such words count as; empty where they are an answer by themselves. */
+  readonly wordsAs: string
   /** The limit that was in the way, where more of a budget would do instead of an answer. */
   readonly cause: Exhausted | null
   readonly askedMs: number
@@ -247,7 +249,8 @@ function viewStory({ state, data }: AgentRecord, agents: readonly AgentView[]): 
 }
 
 function viewQuestion({ id, agentId, input, askedMs }: EffectRecord): QuestionView {
-  const { about, kind, question, choices, does, words, cause } = (input ?? {}) as JsonObject
+  const { about, kind, question, choices, does, words, wordsAs, cause } = (input ??
+    {}) as JsonObject
   return {
     id,
     from: placeOf(agentId),
@@ -257,6 +260,7 @@ function viewQuestion({ id, agentId, input, askedMs }: EffectRecord): QuestionVi
     choices: ((choices ?? []) as readonly string[]).map(String),
     does: (does ?? {}) as Readonly<Record<string, string>>,
     words: String(words ?? ''),
+    wordsAs: String(wordsAs ?? ''),
     cause: (cause ?? null) as unknown as Exhausted | null,
     askedMs,
   }
