@@ -5,9 +5,12 @@ import { SCENARIO_VARIABLE } from '../config/brain-outline.ts'
 import type { Environment } from '../config/place.ts'
 import type { SlipwayConfig } from '../config/settings/defaults.ts'
 
-/** What of an environment decides who thinks, and who lets us in. */
+/**
+ * What of an environment decides who thinks, and who lets us in. Of GitHub's own it is what a token
+ * is found by: an action has most of the others anew in each step.
+ */
 const DECIDING =
-  /^(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE|OLLAMA|GH|GITHUB)_|^SLIPWAY_(?:SCENARIO|RECORD)$/
+  /^(?:ANTHROPIC|OPENAI|GEMINI|GOOGLE|OLLAMA)_|^(?:GH|GITHUB)_(?:ENTERPRISE_)?TOKEN$|^GH_CONFIG_DIR$|^SLIPWAY_(?:MODEL|SCENARIO|RECORD)$/
 
 /**
  * What an engine works by, as a fingerprint: one that works by something else is to begin anew. The
