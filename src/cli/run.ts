@@ -9,6 +9,7 @@ import { describeIgnored, loadConfig } from './config/load-config.ts'
 import type { NewRun } from './engine/configured-team.ts'
 import type { Control } from './engine/control.ts'
 import { TEAM_ROLES } from './engine/minds.ts'
+import { refuseSameSpec, refuseSpecOf } from './engine/same-spec.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { workHere } from './foreground.ts'
 import { SPEC_TEMPLATE } from './init-templates.ts'
@@ -71,8 +72,7 @@ async function startRun(document: string, isWish: boolean, options: RunOptions):
   const { reachFreshEngine } = await import('./engine/reach.ts')
   const control = await reachFreshEngine(root, stateFolder, {
     roles: options.into === undefined ? TEAM_ROLES : [],
-    refuse: (other) =>
-      options.into === undefined ? other.takeIn(target) : requireGoing(other, id),
+    refuse: (other) => refuse(other, start, options),
   })
   await begin(control, start, options)
   if (options.detach) {
@@ -91,6 +91,13 @@ async function warnOfChanges(root: string, target: string): Promise<void> {
   process.stderr.write(`${changes}: the run works from the last commit on ${target}.\n`)
 }
 
+/** Throws what stands in the way, whatever engine is asked. */
+async function refuse(control: Control, run: NewRun, { into }: RunOptions): Promise<void> {
+  if (into !== undefined) return requireGoing(control, run)
+  await refuseSameSpec(control, run)
+  await control.takeIn(run.target)
+}
+
 /** Starts the run, or brings the spec to the one that was named. */
 async function begin(control: Control, run: NewRun, { into }: RunOptions): Promise<void> {
   if (into === undefined) await control.start(run)
@@ -99,16 +106,20 @@ async function begin(control: Control, run: NewRun, { into }: RunOptions): Promi
   if (note !== undefined) process.stderr.write(proseFor(process.stderr, `${note}\n`))
 }
 
-async function bringTo(control: Control, { id, ...spec }: NewRun): Promise<void> {
-  await requireGoing(control, id)
+async function bringTo(control: Control, run: NewRun): Promise<void> {
+  await requireGoing(control, run)
+  const { id, ...spec } = run
   await control.bring(id, spec)
 }
 
-/** Refuses to bring something to a run that rests. */
-async function requireGoing(control: Control, id: string): Promise<void> {
+/** Refuses to bring something to a run that rests, or that has it already. */
+async function requireGoing(control: Control, run: NewRun): Promise<void> {
+  const { id } = run
   const { status } = await readView(control, id)
-  if (status !== 'paused' && status !== 'stopped') return
-  throw new UsageError(`The run ${id} is ${status}. slipway resume ${id} has it go on first.`)
+  if (status === 'paused' || status === 'stopped') {
+    throw new UsageError(`The run ${id} is ${status}. slipway resume ${id} has it go on first.`)
+  }
+  await refuseSpecOf(control, run)
 }
 
 async function readSpecFile(file: string): Promise<string> {

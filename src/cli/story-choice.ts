@@ -84,8 +84,9 @@ async function findStory(
     throw new UsageError(`Several runs have a story ${JSON.stringify(name)}. Say which with --run.`)
   }
   if (found !== undefined) return found
-  const known = open.length === 0 ? 'None has.' : open.map(({ story }) => story.id).join(', ')
-  const what = choice === 'cut' ? 'is left to be cut' : 'has failed for good'
+  const [what, none] =
+    choice === 'cut' ? ['is left to be cut', 'None is.'] : ['has failed for good', 'None has.']
+  const known = open.length === 0 ? none : open.map(({ story }) => story.id).join(', ')
   throw new UsageError(`No story ${JSON.stringify(name)} ${what}. ${known}`)
 }
 

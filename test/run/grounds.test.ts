@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { reply } from '../team/replies.ts'
@@ -61,11 +64,14 @@ test('nor does a model without a price under a limit in dollars', async () => {
 }, 60_000)
 
 test('nor does what could not begin by any settings', async () => {
+  const { run } = JSON.parse((await user.slipway('status', '--json')).stdout)
   const task = ['task', 'Say hello', '--detach', '--json']
   const { task: id } = JSON.parse((await user.slipway(...task)).stdout)
   await user.play(HANGS, { ...CONFIG, target: 'main' })
   await expectRefused(2, 'no branch nosuch', 'run', '../spec.md', '--target', 'nosuch')
   await expectRefused(2, 'no branch nosuch', 'task', 'Say no', '--target', 'nosuch')
+  await expectRefused(2, 'is under way as', 'run', '../spec.md', '--detach')
+  await expectRefused(2, 'is at this spec already', 'run', '../spec.md', '--into', run)
   await expectRefused(2, 'is under way as', ...task)
   await expectRefused(2, 'is under way, in', 'task', 'More', '--follow-up', id)
   await expectRefused(2, 'is under way, in', 'confirm', id)
@@ -78,4 +84,26 @@ test('a script that was mended is read again', async () => {
   user.write('../scenario.yaml', JSON.stringify({ replies: HANGS.slice(0, 1) }))
   expect((await user.slipway('resume')).stderr).toContain(BEGINS_ANEW)
   expect(engine().pid).not.toBe(before)
+}, 60_000)
+
+test('one that ends by itself meanwhile is in nobody’s way', async () => {
+  const { pid } = engine()
+  const listed = { id: 'claude-sonnet-4-5', type: 'model', created_at: '2025-01-01T00:00:00Z' }
+  const provider = createServer((_, response) => {
+    if (engine().pid === pid) user.killEngine()
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ data: [listed], has_more: false }))
+  })
+  provider.listen(0, '127.0.0.1')
+  await once(provider, 'listening')
+  try {
+    delete user.env.SLIPWAY_SCENARIO
+    user.env.ANTHROPIC_API_KEY = 'k'
+    user.env.ANTHROPIC_BASE_URL = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+    const { code, stderr } = await user.slipway('resume')
+    expect([code, stderr]).toEqual([0, expect.stringContaining(BEGINS_ANEW)])
+    expect(engine().pid).not.toBe(pid)
+  } finally {
+    provider.close()
+  }
 }, 60_000)

@@ -308,6 +308,10 @@ test(
     const [{ stories }] = JSON.parse(stdout).criteria
     expect(stories).toMatchObject([{ commit: null, tests: { verdict: 'passed' } }])
     expect((await user.slipway('status')).code).toBe(0)
+    expect(await user.slipway('cut', 'hello')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('No story "hello" is left to be cut. None is.'),
+    })
     // Nobody has to think for what is over.
     expect(user.killEngine()).toBe(true)
     delete user.env.SLIPWAY_SCENARIO

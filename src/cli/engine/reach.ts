@@ -7,7 +7,8 @@ import { loadConfig } from '../config/load-config.ts'
 import { EXIT_CODE } from '../exit-code.ts'
 import { prepareStateFolder } from '../state-folder.ts'
 import { type Control, connectControl, readAddress } from './control.ts'
-import { EngineError, errorOf } from './engine-error.ts'
+import { endEngine } from './end-engine.ts'
+import { EngineError, EngineGoneError, errorOf } from './engine-error.ts'
 import { atFolder, readGrounds } from './grounds.ts'
 
 const START_MS_MAX = 60_000
@@ -45,21 +46,16 @@ export async function reachFreshEngine(
     await rehearseOpening(loaded, stateFolder, environment, roles).catch((error: Error) => {
       throw errorOf(error.name, error.message)
     })
-    await beginning?.refuse(other)
+    await beginning?.refuse(other).catch((error) => {
+      // It has ended by itself meanwhile: whoever comes after it refuses what is to be refused.
+      if (!(error instanceof EngineGoneError)) throw error
+    })
     process.stderr.write(
       'The engine worked by other keys or settings, and begins anew with yours.\n',
     )
     await endEngine(address.pid)
   }
   return reachEngine(folder, stateFolder)
-}
-
-async function endEngine(pid: number): Promise<void> {
-  process.kill(pid, 'SIGTERM')
-  const untilMs = Date.now() + START_MS_MAX
-  while (Date.now() < untilMs && isAlive(pid)) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
 }
 
 /** The engine of a state folder; started when there is none, and left running. */
@@ -107,12 +103,4 @@ export async function reachEngine(folder: string, stateFolder: string): Promise<
 const NAMES: Readonly<Record<number, string>> = {
   [EXIT_CODE.usage]: 'UsageError',
   [EXIT_CODE.provider]: 'ProviderError',
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import type { AgentRecord, RunRecord } from '../../runtime/records.ts'
 import type { RunSource } from '../view/run-source.ts'
-import { refuseSameSpec } from './same-spec.ts'
+import { refuseSameSpec, refuseSpecOf } from './same-spec.ts'
 
 const SPEC = '# Greeter\n\nIt greets.\n'
 
 /** A run with one product manager, who was brought that. */
-function source(status: string, state: string, brought: object): RunSource {
+function source(status: string, state: string, brought: object, work: object = {}): RunSource {
   const settings = { target: 'main' }
-  const data = { brought: { document: SPEC, isWish: false, settings, ...brought } }
+  const data = { brought: { document: SPEC, isWish: false, settings, ...brought }, ...work }
   const pm = { key: 1, id: 'greeter-1/pm', role: 'pm', state, data } as unknown as AgentRecord
   return {
     runs: async () => [{ id: 'greeter-1', status, config: {} } as unknown as RunRecord],
@@ -40,4 +40,22 @@ test.each([
   ['an interview', source('running', 'DRAFTING', {}), { ...NEW, isWish: true }],
 ])('%s is in the way of none', async (_, known, run) => {
   await refuseSameSpec(known, run)
+})
+
+const FURTHER = { id: 'greeter-1', document: SPEC, isWish: false }
+
+test('a spec is not brought to a run that is at it', async () => {
+  const at = refuseSpecOf(source('running', 'DRAFTING', {}), FURTHER)
+  await expect(at).rejects.toThrow(/^The run greeter-1 is at this spec already\. slipway watch/)
+})
+
+const FAILED = { failure: { reason: 'nobody answered', isOutage: false } }
+
+test.each([
+  ['another spec', source('running', 'DRAFTING', {}), { ...FURTHER, document: '# More\n' }],
+  ['one of a run that is over', source('running', 'DONE', {}), FURTHER],
+  ['one that was given up', source('running', 'ERROR', {}, FAILED), FURTHER],
+  ['a wish', source('running', 'DRAFTING', {}), { ...FURTHER, isWish: true }],
+])('%s is', async (_, known, spec) => {
+  await refuseSpecOf(known, spec)
 })

@@ -17,13 +17,8 @@ export async function refuseSameSpec(
   if (isWish) return
   const others = (await source.runs()).filter((run) => run.id !== id && run.status !== 'stopped')
   for (const other of others) {
-    const pms = (await source.agents(other.id)).filter(({ role }) => role === 'pm')
-    const isSame = pms.some(({ data }) => {
-      const { brought } = data as unknown as Partial<PmWork>
-      if (brought === undefined || brought.isWish || brought.settings.target !== target)
-        return false
-      return wordsOf(brought.document) === wordsOf(document)
-    })
+    const works = await sameIn(source, other.id, document)
+    const isSame = works.some(({ brought }) => brought.settings.target === target)
     if (!isSame || isRunOver(await readView(source, other.id))) continue
     const how = other.status === 'paused' ? 'resume' : 'watch'
     const what = how === 'resume' ? 'goes on with it' : 'shows it'
@@ -31,4 +26,31 @@ export async function refuseSameSpec(
       `This spec is under way as ${other.id}. slipway ${how} ${other.id} ${what}, slipway stop ${other.id} ends it.`,
     )
   }
+}
+
+/** Refuses a further spec for a run that is at it already. One that was given up may come again. */
+export async function refuseSpecOf(
+  source: RunSource,
+  { id, document, isWish }: Omit<NewRun, 'target'>,
+): Promise<void> {
+  if (isWish) return
+  const works = await sameIn(source, id, document)
+  const isSame = works.some(({ failure }) => !failure)
+  if (!isSame || isRunOver(await readView(source, id))) return
+  throw new UsageError(`The run ${id} is at this spec already. slipway watch ${id} shows it.`)
+}
+
+/** The product managers of a run who were brought that spec. */
+async function sameIn(
+  source: RunSource,
+  run: string,
+  document: string,
+): Promise<readonly PmWork[]> {
+  const pms = (await source.agents(run)).filter(({ role }) => role === 'pm')
+  return pms
+    .map(({ data }) => data as unknown as PmWork)
+    .filter(({ brought }: Partial<PmWork>) => {
+      if (brought === undefined || brought.isWish) return false
+      return wordsOf(brought.document) === wordsOf(document)
+    })
 }
