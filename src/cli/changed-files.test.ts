@@ -65,6 +65,21 @@ test('no filter of the repository is started, and what has one is not judged', a
   expect(existsSync(mark)).toBe(false)
 })
 
+test('a file with the line ends that git wrote is as it was', async () => {
+  write('kept.txt', 'a\r\n')
+  commit()
+  git('config', 'core.autocrlf', 'true')
+  write('a.txt', 'a\r\nb\r\n')
+  git('add', 'a.txt')
+  git('commit', '--quiet', '-m', 'second')
+  for (const name of ['a.txt', 'kept.txt']) utimesSync(join(root, name), 1, 1)
+  expect(await changes()).toBeUndefined()
+  write('kept.txt', 'a\n')
+  expect(await changes()).toBe('1 tracked file is changed and not committed')
+  write('a.txt', 'a\r\n')
+  expect(await changes()).toBe('2 tracked files are changed and not committed')
+})
+
 test('nothing of the repository is written', async () => {
   commit()
   utimesSync(join(root, 'a.txt'), 1, 1)

@@ -47,10 +47,13 @@ async function findChanged(
     env: { GIT_OBJECT_DIRECTORY: resolve(root, objects) },
     timeoutMs: GIT_MS_MAX,
   }
-  // Where a file system keeps no modes, all of them would differ.
+  // Where a file system keeps no modes, all of them would differ; and where the user has git write
+  // other line ends, in whatever configuration, so would these. What has them on purpose keeps them.
   const compare = [
     '-c',
     'core.fileMode=false',
+    '-c',
+    'core.autocrlf=input',
     'diff',
     '--name-only',
     '-z',
