@@ -1,5 +1,6 @@
 import { openEngine } from './engine/engine.ts'
 import { EXIT_CODE } from './exit-code.ts'
+import { printable } from './printable.ts'
 
 export interface EngineOptions {
   readonly state: string
@@ -8,6 +9,7 @@ export interface EngineOptions {
 /** `slipway engine`: what other commands start. It works until nothing is left to do. */
 export async function engineCommand({ state }: EngineOptions): Promise<number> {
   const engine = await openEngine(process.cwd(), state, process.env, true)
+  if (engine.unconfined !== null) process.stderr.write(`slipway: ${printable(engine.unconfined)}\n`)
   const leaving = new AbortController()
   const leave = () => leaving.abort()
   process.on('SIGTERM', leave)

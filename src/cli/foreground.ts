@@ -1,4 +1,5 @@
 import type { Control } from './engine/control.ts'
+import { printable } from './printable.ts'
 import { prepareStateFolder } from './state-folder.ts'
 import { proseFor } from './terminal-text.ts'
 
@@ -18,7 +19,8 @@ export async function workHere(
   prepareStateFolder(stateFolder)
   const { openEngine } = await import('./engine/engine.ts')
   const engine = await openEngine(root, stateFolder, process.env)
-  process.stderr.write(proseFor(process.stderr, `${engine.description}\n`))
+  const said = engine.unconfined ?? engine.description
+  process.stderr.write(proseFor(process.stderr, `${printable(said)}\n`))
   const leaving = new AbortController()
   let isDraining = false
   const interrupt = () => {

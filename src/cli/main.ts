@@ -166,7 +166,10 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
 
 /** Errors that are about the user's world, not about a bug of ours: their message says what to do. */
 function isExpected(error: unknown): error is Error {
-  const names = ['UsageError', 'ProviderError', 'EngineError', 'StateFolderError', 'JournalError']
+  const names = [
+    ...['UsageError', 'ProviderError', 'EngineError'],
+    ...['IsolationError', 'StateFolderError', 'JournalError'],
+  ]
   return error instanceof Error && names.includes(error.name)
 }
 

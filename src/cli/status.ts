@@ -1,5 +1,7 @@
+import { readAddress } from './engine/control.ts'
 import { EXIT_CODE } from './exit-code.ts'
-import type { StateOptions } from './state-folder.ts'
+import { printable } from './printable.ts'
+import { findPlace, type StateOptions } from './state-folder.ts'
 import { styleFor } from './style.ts'
 import { columnsOf } from './terminal-size.ts'
 import { proseFor } from './terminal-text.ts'
@@ -42,10 +44,23 @@ export async function status(name: string | undefined, options: StatusOptions): 
       const note = `Nobody works on it: its process has ended. slipway resume ${run} goes on with it.\n`
       process.stderr.write(proseFor(process.stderr, note))
     }
+    const unconfined = await unconfinedLine(view, hasEngine, options)
+    if (unconfined) process.stderr.write(proseFor(process.stderr, `${printable(unconfined)}\n`))
     return await exitCodeFor(source, view)
   } finally {
     await close()
   }
+}
+
+/** What an engine says of itself holds now; without one, what held when the run began. */
+async function unconfinedLine(
+  { isolation }: RunView,
+  hasEngine: boolean,
+  options: StateOptions,
+): Promise<string | null | undefined> {
+  const address = hasEngine ? await readAddress(findPlace(options).stateFolder) : undefined
+  if (address !== undefined) return address.unconfined
+  return isolation === 'none' ? 'Nothing was confined: commands of its models ran as you.' : null
 }
 
 /** One that is under way, or rests, is nothing to worry about. */

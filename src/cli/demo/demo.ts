@@ -8,6 +8,7 @@ import { openProcesses } from '../../effects/process/processes.ts'
 import { BoardKeys } from '../board-keys.ts'
 import { serveControl } from '../engine/control.ts'
 import { controlOf } from '../engine/engine.ts'
+import { unconfinedNote } from '../engine/isolation-of-runs.ts'
 import type { RunStart, Team } from '../engine/team.ts'
 import { EXIT_CODE } from '../exit-code.ts'
 import { prepareStateFolder } from '../state-folder.ts'
@@ -62,7 +63,9 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   markDemo(stateFolder)
   const { team } = opened
   const control = controlOf(opened)
-  const server = await serveControl(stateFolder, control, null)
+  const unconfined = unconfinedNote(team.isolation)
+  const server = await serveControl(stateFolder, control, { grounds: null, unconfined })
+  if (unconfined !== null) say(style.warn(`${unconfined} Here the demo wrote them.\n`))
   say(style.dim(`${team.isolation.description}\n\n`))
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()

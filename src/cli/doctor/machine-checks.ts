@@ -3,7 +3,7 @@ import { access, lstat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { findInstallation } from '../../effects/brains/agents/installation.ts'
 import type { Processes } from '../../effects/process/processes.ts'
-import { chooseIsolation } from '../../effects/sandbox/choose-isolation.ts'
+import { chooseIsolation, IsolationError } from '../../effects/sandbox/choose-isolation.ts'
 import { refuseNetworkFileSystem } from '../../journal/network-file-system.ts'
 import type { Environment } from '../config/place.ts'
 import { resolveIsolation } from '../config/resolve-settings.ts'
@@ -67,7 +67,8 @@ export async function checkIsolation(
     const found = `${chosen.level}: ${chosen.description}${passed}`
     return [chosen.level === 'none' ? warn('isolation', found, fix) : ok('isolation', found)]
   } catch (error) {
-    return [missing('isolation', (error as Error).message, fix)]
+    if (!(error instanceof IsolationError)) throw error
+    return [missing('isolation', error.reason, error.advice)]
   }
 }
 

@@ -56,6 +56,8 @@ interface Address {
    * demo, which works by its own script whatever holds.
    */
   readonly grounds: string | null
+  /** Says that nothing is confined; null where commands are. */
+  readonly unconfined: string | null
 }
 
 const BODY_BYTES_MAX = 4 * 1024 * 1024
@@ -94,7 +96,7 @@ export function isAddressLeft(stateFolder: string): boolean {
 export async function serveControl(
   stateFolder: string,
   control: Control,
-  grounds: string | null,
+  about: Pick<Address, 'grounds' | 'unconfined'>,
 ): Promise<{ close(): Promise<void> }> {
   await removeLeftSocket(stateFolder)
   const socket = socketPathFor(stateFolder)
@@ -106,7 +108,7 @@ export async function serveControl(
   })
   await listen(server, socket)
   await chmod(socket, 0o600)
-  const address = JSON.stringify({ socket, pid: process.pid, grounds } satisfies Address)
+  const address = JSON.stringify({ socket, pid: process.pid, ...about } satisfies Address)
   await writeAddress(stateFolder, address)
   return {
     async close() {

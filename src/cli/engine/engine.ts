@@ -12,6 +12,7 @@ import { changeBudget } from './budget.ts'
 import { type ConfiguredTeam, openConfiguredTeam } from './configured-team.ts'
 import { type Control, isAddressLeft, serveControl } from './control.ts'
 import { readGrounds } from './grounds.ts'
+import { unconfinedNote } from './isolation-of-runs.ts'
 import { RunsUnderWay } from './runs-under-way.ts'
 import { supervise, tellOfAbnormalEnd } from './supervision.ts'
 import { abortTask, confirmTask, followUpTask } from './task.ts'
@@ -20,6 +21,8 @@ import { abortTask, confirmTask, followUpTask } from './task.ts'
 export interface Engine {
   readonly control: Control
   readonly description: string
+  /** Says that nothing is confined; null where commands are. */
+  readonly unconfined: string | null
   /** Begins nothing new in a run, and resolves when what is under way has ended. */
   drain(run: string): Promise<void>
   /** Resolves when nothing is left to do. */
@@ -57,12 +60,14 @@ export async function openEngine(
   // No keys and settings of anybody decide how a demo goes on.
   const isBound = isBackground && !isDemo
   const grounds = isBound ? await readGrounds(folder, loaded.config, environment) : null
-  const server = await serveControl(stateFolder, control, grounds)
+  const unconfined = unconfinedNote(team.isolation)
+  const server = await serveControl(stateFolder, control, { grounds, unconfined })
   const leaving = new AbortController()
   const supervising = supervise(team, leaving.signal)
   return {
     control,
     description: team.isolation.description,
+    unconfined,
     async drain(run) {
       await team.runtime.pause(run as RunId)
       await team.runtime.idle()
@@ -85,20 +90,30 @@ export function controlOf(configured: ConfiguredTeam): Control {
     ...journalSource(journal),
     takeIn,
     start,
-    bring,
+    async bring(run, spec) {
+      await team.requireIsolation(run)
+      await bring(run, spec)
+    },
     answer: (question, { choice, text }) =>
       runtime.answer(question as EffectId, { choice: clean(choice), text: clean(text) }),
     pause: (run) => runtime.pause(run as RunId),
     async resume(run) {
       await team.requireBrains(run)
+      await team.requireIsolation(run)
       await runtime.resume(run as RunId)
     },
     async stop(run) {
       if (!(await abortTask(team, run))) await runtime.stop(run as RunId)
     },
     startTask,
-    followUp: (run, brought) => followUpTask(team, run, { ...brought, text: clean(brought.text) }),
-    confirm: (run) => confirmTask(team, run),
+    async followUp(run, brought) {
+      await team.requireIsolation(run)
+      await followUpTask(team, run, { ...brought, text: clean(brought.text) })
+    },
+    async confirm(run) {
+      await team.requireIsolation(run)
+      await confirmTask(team, run)
+    },
     setBudget: (run, change) => changeBudget(team, run, change),
     tellStory: (run, story, type) =>
       runtime.deliver({

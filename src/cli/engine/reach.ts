@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import type { ThinkingRole } from '../config/brain-outline.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { EXIT_CODE } from '../exit-code.ts'
+import { printable } from '../printable.ts'
 import { prepareStateFolder } from '../state-folder.ts'
+import { proseFor } from '../wrap.ts'
 import { type Control, connectControl, readAddress } from './control.ts'
 import { endEngine } from './end-engine.ts'
 import { EngineError, EngineGoneError, errorOf } from './engine-error.ts'
@@ -42,8 +44,8 @@ export async function reachFreshEngine(
   if (isOther && other !== undefined) {
     const { rehearseOpening } = await import('./rehearsal.ts')
     const environment = atFolder(folder, process.env)
-    const roles = beginning?.roles ?? []
-    await rehearseOpening(loaded, stateFolder, environment, roles).catch((error: Error) => {
+    const about = { roles: beginning?.roles ?? [], runs: other }
+    await rehearseOpening(loaded, stateFolder, environment, about).catch((error: Error) => {
       throw errorOf(error.name, error.message)
     })
     await beginning?.refuse(other).catch((error) => {
@@ -55,7 +57,10 @@ export async function reachFreshEngine(
     )
     await endEngine(address.pid)
   }
-  return reachEngine(folder, stateFolder)
+  const control = await reachEngine(folder, stateFolder)
+  const { unconfined } = (await readAddress(stateFolder)) ?? {}
+  if (unconfined) process.stderr.write(proseFor(process.stderr, `${printable(unconfined)}\n`))
+  return control
 }
 
 /** The engine of a state folder; started when there is none, and left running. */

@@ -10,20 +10,22 @@ import type { Environment } from '../config/place.ts'
 import { resolveIsolation, resolveLedgerLimits } from '../config/resolve-settings.ts'
 import { refuseTrackedState } from '../tracked-state.ts'
 import { UsageError } from '../usage-error.ts'
+import type { RunSource } from '../view/run-source.ts'
 import { openBrains } from './brains.ts'
 import { findGithub } from './github.ts'
+import { requireIsolationOfRuns } from './isolation-of-runs.ts'
 import { requireBrains, requireMinds } from './minds.ts'
 
 /**
- * Tries what an engine needs to open by these settings and keys, and for roles that are to begin
- * something, and throws what stands in the way. Another engine may be at work on the state folder,
+ * Tries what an engine needs to open by these settings and keys, for the runs that are there and
+ * for roles that are to begin something, and throws what stands in the way. Another engine may be at work on the state folder,
  * so nothing in it is touched.
  */
 export async function rehearseOpening(
   loaded: LoadedConfig,
   stateFolder: string,
   environment: Environment,
-  roles: readonly ThinkingRole[],
+  { roles, runs }: { readonly roles: readonly ThinkingRole[]; readonly runs: RunSource },
 ): Promise<void> {
   const { config, repository } = loaded
   if (repository === undefined) throw new UsageError('This is not a git repository.')
@@ -36,6 +38,7 @@ export async function rehearseOpening(
   try {
     const settings = resolveIsolation(config, folder, environment)
     const isolation = await chooseIsolation(processes, settings)
+    await requireIsolationOfRuns(runs, isolation)
     await openBrains(plans, { isolation, stateFolder: folder, environment, secrets: [] })
     if (config.forge.kind === 'local') return
     await findGithub(config, repository, environment, { git: openGit(processes), processes })

@@ -40,12 +40,13 @@ const POLL_MS = 50
 
 /** Starts a task, or finds it started: a run of its own with one who does it and one who counts. */
 export async function startTask(
-  { runtime, takeIn }: Pick<Team, 'runtime' | 'takeIn'>,
+  { runtime, isolation, takeIn }: Pick<Team, 'runtime' | 'isolation' | 'takeIn'>,
   { id, repository, settings, brought, revision, budget }: TaskStart,
 ): Promise<void> {
   await takeIn(repository, settings.target)
   const run = id as RunId
-  await runtime.createRun(run, { task: { revision }, settings: settings as unknown as Json })
+  const config = { task: { revision }, settings: settings as unknown as Json }
+  await runtime.createRun(run, { ...config, isolation: isolation.level })
   const tell = (agent: AgentId, type: string, payload: unknown) =>
     runtime.deliver({ id: `${id}:${type}` as EventId, agent, type, payload: payload as Json })
   await runtime.createAgent({ id: ledgerOf(id), run, role: 'ledger' })

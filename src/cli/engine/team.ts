@@ -64,6 +64,7 @@ import type { SuspensionPolicy } from '../../runtime/suspension.ts'
 import { printable } from '../printable.ts'
 import { journalSource } from '../view/run-source.ts'
 import { requireBrainsOfRuns } from './brains-of-runs.ts'
+import { requireIsolationOfRuns } from './isolation-of-runs.ts'
 import { requireTarget, type TargetGround, takeIn } from './target.ts'
 import { findWantedWorkspaces } from './wanted-workspaces.ts'
 
@@ -82,6 +83,8 @@ export interface TeamParts {
   readonly requireReport?: boolean
   /** Whether runs are gone on with although they think with what is not there. */
   readonly mayLackBrains?: true
+  /** Whether runs are gone on with unconfined although they began confined. */
+  readonly mayLackIsolation?: true
   readonly secrets: readonly string[]
   readonly onEvent?: (effect: string, event: BrainEvent) => void
   readonly suspension?: Partial<SuspensionPolicy>
@@ -128,6 +131,8 @@ export interface Team {
   readonly isolation: Isolation
   /** Refuses to go on with a run that thinks with what is not there. */
   requireBrains(run: string): Promise<void>
+  /** Refuses to go on unconfined with a run that began confined. */
+  requireIsolation(run: string): Promise<void>
   /** Takes in what the user's repository has by now, for work on that branch. */
   takeIn(repository: string, target: string): Promise<void>
   /** Starts a run, or finds it started. */
@@ -150,12 +155,16 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
   reportStart(await workspaces.reconcile(await findWantedWorkspaces(journal)))
   await removeFolder(join(stateFolder, 'gate'))
   const isolation = await parts.openIsolation(processes)
+  const source = journalSource(journal)
+  const requireIsolation = async (run?: string) => {
+    if (!parts.mayLackIsolation) await requireIsolationOfRuns(source, isolation, run)
+  }
+  await requireIsolation()
   const folder = join(stateFolder, 'pull-requests')
   const storage = { git, repositories, folder, processes, report: tellUser }
   const forge = await (parts.openForge ?? openLocalForge)(storage)
   const { brains, services } = await parts.openBrains(isolation)
-  const requireBrains = (run?: string) =>
-    requireBrainsOfRuns(journalSource(journal), Object.keys(brains), run)
+  const requireBrains = (run?: string) => requireBrainsOfRuns(source, Object.keys(brains), run)
   if (!parts.mayLackBrains) await requireBrains()
   const further = await parts.openFurtherTools?.(processes)
   const thinking = openThinking({
@@ -188,6 +197,7 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
     workspaces,
     isolation,
     requireBrains,
+    requireIsolation,
     takeIn: (repository, target) => takeIn(ground, repository, target),
     start: (run) => startRun(runtime, ground, run),
     bring: (run, spec) => bringSpec(runtime, journal, run as RunId, spec),
@@ -284,13 +294,14 @@ function cleanUp(workspaces: EffectHandler, { desks }: ThinkingEffects): EffectH
 
 async function startRun(
   runtime: Runtime,
-  ground: TargetGround,
+  ground: TargetGround & Pick<Ground, 'isolation'>,
   { id, repository, settings, spec, coders, architects, revisions, budget }: RunStart,
 ): Promise<void> {
   await takeIn(ground, repository, settings.target)
   if (ground.forge.kind !== 'local') await requireTarget(ground.forge, settings.target)
   const run = id as RunId
-  await runtime.createRun(run, { settings: settings as unknown as Json, revisions })
+  const config = { settings: settings as unknown as Json, revisions }
+  await runtime.createRun(run, { ...config, isolation: ground.isolation.level })
   const make = (agent: AgentId, role: string) => runtime.createAgent({ id: agent, run, role })
   const tell = (agent: AgentId, type: string, payload: unknown) =>
     runtime.deliver({

@@ -7,6 +7,7 @@ import type { QuestionView, RunView } from './run-view.ts'
 const view = (given: Partial<RunView>): RunView => ({
   run: 'r',
   target: 'main',
+  isolation: 'bubblewrap',
   status: 'running',
   task: null,
   stories: [],

@@ -16,6 +16,8 @@ export interface RunView {
   readonly run: string
   /** The branch that is merged into; null where a run has none. */
   readonly target: string | null
+  /** How its commands were confined when it began; null where that was not written down. */
+  readonly isolation: string | null
   readonly status: 'running' | 'paused' | 'stopped' | 'waiting' | 'done' | 'failed'
   /** What is done without a team; null where the run is a team's. */
   readonly task: TaskHead | null
@@ -123,6 +125,7 @@ export function viewRun(
   return {
     run: run.id,
     target: settingsIn(run)?.target ?? null,
+    isolation: typeof run.config.isolation === 'string' ? run.config.isolation : null,
     status,
     task,
     stories: stories.flatMap((story) => viewStory(story, viewed)),

@@ -43,6 +43,11 @@ export interface Ended {
   readonly durationMs: number
 }
 
+/** Whether it did not begin because there is no such program; Node's error ends with its code. */
+export function isNoProgram({ how, stderr }: Ended): boolean {
+  return how === 'not_started' && stderr.toString().endsWith(' ENOENT')
+}
+
 /** The end of a command that did not begin. */
 export function notStarted(reason: string): Ended {
   const stderr = Buffer.from(reason)

@@ -1,5 +1,6 @@
 import { readFile, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isNoProgram } from '../process/command.ts'
 import type { Processes } from '../process/processes.ts'
 import { BubblewrapSandbox, insideIds, LAUNCH_ENVIRONMENT, SEPARATE } from './bubblewrap-sandbox.ts'
 import { type Machine, makeView, PRIVATE_HOME, surveyMachine } from './bubblewrap-view.ts'
@@ -10,6 +11,7 @@ import { prepareOwnFolder } from './own-folder.ts'
 import {
   DEFAULT_LIMITS,
   type Isolation,
+  NotInstalledError,
   type Sandbox,
   type SandboxMount,
   type SandboxSettings,
@@ -77,8 +79,9 @@ async function askHelp(processes: Processes): Promise<string> {
     ...limits,
   } as const
   const ended = await processes.run(command, 'trusted')
-  if (ended.how === 'not_started') throw new Error('bubblewrap is not installed')
+  if (isNoProgram(ended)) throw new NotInstalledError('bubblewrap is not installed')
   const help = ended.output.toString()
+  if (ended.exitCode !== 0) throw new Error(`bwrap --help ${ended.how}: ${help.trim()}`)
   if (!help.includes('--perms')) throw new Error('bubblewrap is older than 0.5')
   return help
 }

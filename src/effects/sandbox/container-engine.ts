@@ -1,5 +1,6 @@
-import type { Command, Ended } from '../process/command.ts'
+import { type Command, type Ended, isNoProgram } from '../process/command.ts'
 import type { Processes } from '../process/processes.ts'
+import { NotInstalledError } from './sandbox.ts'
 
 /** What a client of an engine needs to find it; nothing of it is seen inside a container. */
 const CLIENT_VARIABLES = [
@@ -23,7 +24,7 @@ export interface Engine {
   run(args: readonly string[], command: Omit<Command, 'argv' | 'cwd' | 'env'>): Promise<Ended>
 }
 
-/** Finds an engine that answers. Rejects when there is none. */
+/** Finds an engine that answers. Rejects when none does, by its own error where none is there. */
 export async function openEngine(
   processes: Processes,
   settings: {
@@ -35,17 +36,19 @@ export async function openEngine(
   },
 ): Promise<Engine> {
   const names = settings.engine ? [settings.engine] : (['podman', 'docker'] as const)
-  const refusals: string[] = []
+  const refusals: Error[] = []
   for (const name of names) {
     const engine = makeEngine(processes, name, settings)
     try {
       await engine.call(['version'])
       return engine
     } catch (error) {
-      refusals.push((error as Error).message)
+      refusals.push(error as Error)
     }
   }
-  throw new Error(refusals.join('; '))
+  const reasons = refusals.map(({ message }) => message).join('; ')
+  const isMissing = refusals.every((refusal) => refusal instanceof NotInstalledError)
+  throw isMissing ? new NotInstalledError(reasons) : new Error(reasons)
 }
 
 function makeEngine(
@@ -65,6 +68,7 @@ function makeEngine(
     async call(args) {
       const ended = await run(args, { timeoutMs: CALL_MS_MAX, outputBytesMax: 65_536 })
       if (ended.exitCode === 0) return ended.stdout.toString()
+      if (isNoProgram(ended)) throw new NotInstalledError(`${name} is not installed`)
       throw new Error(`${name} ${args[0]}: ${ended.stderr.toString().trim() || ended.how}`)
     },
   }

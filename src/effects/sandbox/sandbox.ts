@@ -8,9 +8,14 @@ export interface Isolation {
   readonly level: IsolationLevel
   /** What a person should know about it, in a sentence. */
   readonly description: string
+  /** Why nothing is confined although nobody asked for that; absent everywhere else. */
+  readonly shortfall?: string
   /** Opens a sandbox around a folder. Rejects when that is impossible here. */
   open(settings: SandboxSettings): Promise<Sandbox>
 }
+
+/** What would confine commands is not on this machine. Any other failure of it may pass. */
+export class NotInstalledError extends Error {}
 
 /** What one sandbox is for. */
 export interface SandboxSettings {

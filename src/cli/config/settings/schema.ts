@@ -251,7 +251,9 @@ export const CONFIG_FILE = z.strictObject({
       level: z
         .enum(['auto', 'bubblewrap', 'container', 'none'])
         .optional()
-        .describe('How commands are confined; `auto` is the strongest that works.'),
+        .describe(
+          'How commands are confined; `auto` is the strongest that works, and `none` only where there is no program for another.',
+        ),
       image: name.optional().describe('The image of containers; makes them the first choice.'),
       engine: z.enum(['podman', 'docker']).optional().describe('What runs containers.'),
       hosts: hosts
