@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { realFolder } from '../effects/process/real-folder.ts'
-import { makeStateFolder, writeOwnFile } from '../journal/file-system.ts'
-import { StateFolderError } from '../journal/state-folder-error.ts'
+import {
+  makeStateFolder,
+  refuseUnwritable,
+  toStateFolderError,
+  writeOwnFile,
+} from '../journal/file-system.ts'
 import { findRepository } from './config/place.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -20,16 +24,14 @@ export function findPlace({ state }: StateOptions): { root: string; stateFolder:
   return { root, stateFolder: realFolder(state ?? join(root, '.slipway')) }
 }
 
-/** Makes a state folder that git ignores by a file of its own. */
+/** Makes a state folder that git ignores by a file of its own, and that something can begin in. */
 export function prepareStateFolder(stateFolder: string): void {
   makeStateFolder(stateFolder)
+  refuseUnwritable(stateFolder)
   const ignore = join(stateFolder, '.gitignore')
   try {
     if (!existsSync(ignore)) writeOwnFile(ignore, '*\n')
   } catch (error) {
-    throw new StateFolderError(
-      `${stateFolder} is read-only. Make it writable, or choose another folder with --state.`,
-      { cause: error },
-    )
+    throw toStateFolderError(error, stateFolder)
   }
 }

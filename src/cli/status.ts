@@ -1,4 +1,4 @@
-import { readAddress } from './engine/control.ts'
+import { connectControl } from './engine/control.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { printable } from './printable.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
@@ -44,8 +44,9 @@ export async function status(name: string | undefined, options: StatusOptions): 
       const note = `Nobody works on it: its process has ended. slipway resume ${run} goes on with it.\n`
       process.stderr.write(proseFor(process.stderr, note))
     }
-    const unconfined = await unconfinedLine(view, hasEngine, options)
-    if (unconfined) process.stderr.write(proseFor(process.stderr, `${printable(unconfined)}\n`))
+    for (const line of await engineLines(view, hasEngine, options)) {
+      process.stderr.write(proseFor(process.stderr, `${printable(line)}\n`))
+    }
     return await exitCodeFor(source, view)
   } finally {
     await close()
@@ -53,14 +54,21 @@ export async function status(name: string | undefined, options: StatusOptions): 
 }
 
 /** What an engine says of itself holds now; without one, what held when the run began. */
-async function unconfinedLine(
+async function engineLines(
   { isolation }: RunView,
   hasEngine: boolean,
   options: StateOptions,
-): Promise<string | null | undefined> {
-  const address = hasEngine ? await readAddress(findPlace(options).stateFolder) : undefined
-  if (address !== undefined) return address.unconfined
-  return isolation === 'none' ? 'Nothing was confined: commands of its models ran as you.' : null
+): Promise<readonly string[]> {
+  const { stateFolder } = findPlace(options)
+  const control = hasEngine ? await connectControl(stateFolder) : undefined
+  // One that ends at this moment has nothing more to say.
+  const condition = await control?.condition().catch(() => undefined)
+  if (condition === undefined) {
+    return isolation === 'none' ? ['Nothing was confined: commands of its models ran as you.'] : []
+  }
+  const { health, unconfined } = condition
+  const lines = unconfined === null ? [] : [unconfined]
+  return 'error' in health ? [...lines, `It waits: ${health.error}`] : lines
 }
 
 /** One that is under way, or rests, is nothing to worry about. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { makeStateFolder } from './file-system.ts'
+import { makeStateFolder, toStateFolderError } from './file-system.ts'
 
 let scratch: string
 
@@ -29,4 +29,14 @@ test('a file in its place, or on the way to it, is an error that says what to do
 
 test.runIf(process.platform === 'linux')('a place that takes no folders is an error too', () => {
   expect(() => makeStateFolder('/proc/state/x')).toThrow(/cannot be made \(ENOENT\)/)
+})
+
+test.each([
+  [{ code: 'ENOSPC', message: 'write' }, /the disk is full; free some space/],
+  [{ code: 'EDQUOT', message: 'write' }, /the disk is full; free some space/],
+  [{ name: 'GitError', message: 'git init: No space left on device' }, /the disk is full/],
+  [{ code: 'EROFS', message: 'open' }, /^\/s is read-only \(EROFS\)\. Make it writable/],
+  [{ code: 'EISDIR', message: 'is a folder' }, /^is a folder$/],
+])('%j is said in words that tell what to do', (fault, words) => {
+  expect(toStateFolderError(fault, '/s')).toMatchObject({ message: expect.stringMatching(words) })
 })

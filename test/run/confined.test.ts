@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { reply } from '../team/replies.ts'
 import { makeUser, type User } from './slipway.ts'
@@ -23,9 +23,7 @@ afterEach(() => user.close())
 
 /** Types a command where bubblewrap is there and gets no namespaces. */
 const withoutNamespaces = (command: string) =>
-  user.type(
-    `unshare -Urm sh -c 'echo 0 > /proc/sys/user/max_pid_namespaces; ${command.replace('slipway', `${process.execPath} ${resolve('dist/slipway.js')}`)}'`,
-  )
+  user.typeApart(`echo 0 > /proc/sys/user/max_pid_namespaces; ${command}`)
 
 const log = () => readFileSync(join(user.state, 'logs/engine.log'), 'utf8')
 
@@ -33,13 +31,13 @@ test('a run that began confined goes on unconfined only where the user says so',
   expect(await user.slipway('run', '../spec.md', '--detach')).toMatchObject({ code: 0 })
   expect(JSON.parse((await user.slipway('status', '--json')).stdout).isolation).toBe('bubblewrap')
   user.killEngine()
-  for (const command of ['slipway resume', 'slipway resume --foreground']) {
+  for (const command of ['$slipway resume', '$slipway resume --foreground']) {
     const { code, stderr } = await withoutNamespaces(command)
     expect([code, stderr]).toEqual([1, expect.stringMatching(/namespace failed.*isolation\.level/)])
     expect(stderr).not.toMatch(/^\s+at /m)
   }
   await user.play(HANGS, UNCONFINED)
-  expect(await withoutNamespaces('slipway resume')).toMatchObject({
+  expect(await withoutNamespaces('$slipway resume')).toMatchObject({
     code: 0,
     stderr: expect.stringContaining(NOTHING),
   })
@@ -60,7 +58,7 @@ test('a run and a task say each time that nothing is confined', async () => {
 }, 60_000)
 
 test('the demo, whose commands are ours, says it and goes on', async () => {
-  const { stderr } = await withoutNamespaces('timeout -s INT 8 slipway demo')
+  const { stderr } = await withoutNamespaces('timeout -s INT 8 $slipway demo')
   expect(stderr).toMatch(/Nothing is confined \(bubblewrap: .*namespace failed/)
   expect(stderr).toContain('→')
 }, 60_000)

@@ -23,6 +23,11 @@ export interface User {
   slipway(...args: string[]): Promise<Done>
   /** Types a line of shell in the repository. */
   type(line: string): Promise<Done>
+  /**
+   * Types a line where mounts and limits of the kernel can be changed, for that line alone; the
+   * command is `$slipway` in it.
+   */
+  typeApart(line: string): Promise<Done>
   /** Writes a file into the repository, or beside it with `../`. */
   write(path: string, text: string): void
   /** Has the scripted brain say other things than in the demo, with a configuration to that. */
@@ -59,6 +64,10 @@ export async function makeUser(): Promise<User> {
   const state = join(repository, '.slipway')
   const slipway = (...args: string[]) => execute(args, repository, env)
   const type = (line: string) => runProgram('sh', ['-c', line], repository, env)
+  const typeApart = (line: string) => {
+    const known = { ...env, slipway: `${process.execPath} ${BUNDLE}` }
+    return runProgram('unshare', ['-Urm', 'sh', '-c', line], repository, known)
+  }
   const killEngine = () => {
     try {
       const { pid } = JSON.parse(readFileSync(join(state, 'engine.json'), 'utf8'))
@@ -80,6 +89,7 @@ export async function makeUser(): Promise<User> {
     env,
     slipway,
     type,
+    typeApart,
     write,
     async play(replies, config) {
       write('../scenario.yaml', JSON.stringify({ replies }))

@@ -63,8 +63,8 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   markDemo(stateFolder)
   const { team } = opened
   const control = controlOf(opened)
+  const server = await serveControl(stateFolder, control, null)
   const unconfined = unconfinedNote(team.isolation)
-  const server = await serveControl(stateFolder, control, { grounds: null, unconfined })
   if (unconfined !== null) say(style.warn(`${unconfined} Here the demo wrote them.\n`))
   say(style.dim(`${team.isolation.description}\n\n`))
   const interrupted = new AbortController()

@@ -13,15 +13,14 @@ beforeEach(() => {
 afterEach(() => rmSync(scratch, { recursive: true, force: true }))
 
 const control = { runs: async () => [] } as unknown as Control
-const ABOUT = { grounds: null, unconfined: null }
 
 test('the socket of a long path is in a folder of its own, which goes with it', async () => {
   const state = join(scratch, 'x'.repeat(120))
   mkdirSync(state)
-  const killed = await serveControl(state, control, ABOUT)
+  const killed = await serveControl(state, control, null)
   const left = dirname((await readAddress(state))?.socket ?? '')
   expect(dirname(left)).toBe(tmpdir())
-  const next = await serveControl(state, control, ABOUT)
+  const next = await serveControl(state, control, null)
   expect(existsSync(left)).toBe(false)
   const own = dirname((await readAddress(state))?.socket ?? '')
   expect(await (await connectControl(state))?.runs()).toEqual([])
@@ -42,7 +41,7 @@ test('who asked before the end is answered', async () => {
       await new Promise((resolve) => setTimeout(resolve, 300))
     },
   } as unknown as Control
-  const server = await serveControl(scratch, slow, ABOUT)
+  const server = await serveControl(scratch, slow, null)
   const answer = (await connectControl(scratch))?.stop('r').then(() => 'stopped')
   await asked
   await server.close()

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Brought } from '../../agents/coordinator/protocol.ts'
 import type { LimitsChange } from '../../ledger/change-limits.ts'
+import type { Health } from '../../runtime/runtime.ts'
 import type { RunSource } from '../view/run-source.ts'
 import type { BudgetChanged } from './budget.ts'
 import type { NewTask } from './configured-task.ts'
@@ -19,6 +20,7 @@ import { EngineGoneError, errorOf } from './engine-error.ts'
 
 /** What an engine does for other processes of the same user. */
 export interface Control extends RunSource {
+  condition(): Promise<Condition>
   /** Takes in what the user's repository has by now; refuses a branch that nothing can begin on. */
   takeIn(target: string): Promise<void>
   start(run: NewRun): Promise<void>
@@ -43,6 +45,13 @@ export interface Control extends RunSource {
   ): Promise<'accepted' | 'duplicate' | 'no_agent'>
 }
 
+/** How an engine is doing. */
+interface Condition {
+  readonly health: Health
+  /** Says that nothing is confined; null where commands are. */
+  readonly unconfined: string | null
+}
+
 /** What a human said. */
 type HumanAnswer = { readonly choice: string; readonly text: string }
 
@@ -56,8 +65,6 @@ interface Address {
    * demo, which works by its own script whatever holds.
    */
   readonly grounds: string | null
-  /** Says that nothing is confined; null where commands are. */
-  readonly unconfined: string | null
 }
 
 const BODY_BYTES_MAX = 4 * 1024 * 1024
@@ -73,6 +80,7 @@ const METHODS = [
   'effects',
   'lastMs',
   'rows',
+  'condition',
   'takeIn',
   'start',
   'bring',
@@ -96,7 +104,7 @@ export function isAddressLeft(stateFolder: string): boolean {
 export async function serveControl(
   stateFolder: string,
   control: Control,
-  about: Pick<Address, 'grounds' | 'unconfined'>,
+  grounds: string | null,
 ): Promise<{ close(): Promise<void> }> {
   await removeLeftSocket(stateFolder)
   const socket = socketPathFor(stateFolder)
@@ -108,7 +116,7 @@ export async function serveControl(
   })
   await listen(server, socket)
   await chmod(socket, 0o600)
-  const address = JSON.stringify({ socket, pid: process.pid, ...about } satisfies Address)
+  const address = JSON.stringify({ socket, pid: process.pid, grounds } satisfies Address)
   await writeAddress(stateFolder, address)
   return {
     async close() {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storyAgentOf } from '../../agents/team/protocol.ts'
 import type { EffectId, EventId, RunId } from '../../agents/values.ts'
+import { fullDisk, hasNoRoom } from '../../journal/file-system.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { isDemoUnderWay, openDemo } from '../demo/demo-team.ts'
@@ -44,6 +45,17 @@ export async function openEngine(
   environment: NodeJS.ProcessEnv,
   isBackground = false,
 ): Promise<Engine> {
+  return openParts(folder, stateFolder, environment, isBackground).catch((error) => {
+    throw hasNoRoom(error) ? fullDisk(stateFolder, error) : error
+  })
+}
+
+async function openParts(
+  folder: string,
+  stateFolder: string,
+  environment: NodeJS.ProcessEnv,
+  isBackground: boolean,
+): Promise<Engine> {
   compileBeforeFirstCall()
   const loaded = await loadConfig(folder, environment)
   const { repository } = loaded
@@ -60,14 +72,13 @@ export async function openEngine(
   // No keys and settings of anybody decide how a demo goes on.
   const isBound = isBackground && !isDemo
   const grounds = isBound ? await readGrounds(folder, loaded.config, environment) : null
-  const unconfined = unconfinedNote(team.isolation)
-  const server = await serveControl(stateFolder, control, { grounds, unconfined })
+  const server = await serveControl(stateFolder, control, grounds)
   const leaving = new AbortController()
   const supervising = supervise(team, leaving.signal)
   return {
     control,
     description: team.isolation.description,
-    unconfined,
+    unconfined: unconfinedNote(team.isolation),
     async drain(run) {
       await team.runtime.pause(run as RunId)
       await team.runtime.idle()
@@ -88,6 +99,10 @@ export function controlOf(configured: ConfiguredTeam): Control {
   const { runtime, journal } = team
   return {
     ...journalSource(journal),
+    condition: async () => ({
+      health: runtime.health(),
+      unconfined: unconfinedNote(team.isolation),
+    }),
     takeIn,
     start,
     async bring(run, spec) {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { fstatSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fullDisk, isFull, toStateFolderError } from '../../journal/file-system.ts'
 import type { ThinkingRole } from '../config/brain-outline.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { EXIT_CODE } from '../exit-code.ts'
@@ -58,7 +59,8 @@ export async function reachFreshEngine(
     await endEngine(address.pid)
   }
   const control = await reachEngine(folder, stateFolder)
-  const { unconfined } = (await readAddress(stateFolder)) ?? {}
+  // One that was started by an older version does not know the question.
+  const { unconfined } = (await control.condition().catch(() => undefined)) ?? {}
   if (unconfined) process.stderr.write(proseFor(process.stderr, `${printable(unconfined)}\n`))
   return control
 }
@@ -68,12 +70,8 @@ export async function reachEngine(folder: string, stateFolder: string): Promise<
   const running = await connectControl(stateFolder)
   if (running !== undefined) return running
   prepareStateFolder(stateFolder)
-  const logs = join(stateFolder, 'logs')
-  mkdirSync(logs, { recursive: true, mode: 0o700 })
-  const path = join(logs, 'engine.log')
-  // Not emptied: another engine may be starting at this moment, and tells there why it does not.
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX) rmSync(path)
-  const log = openSync(path, 'a', 0o600)
+  const path = join(stateFolder, 'logs', 'engine.log')
+  const log = openLog(stateFolder, path)
   const { size: before } = fstatSync(log)
   const program = process.argv[1] as string
   const args = [...process.execArgv, program, 'engine', '--state', stateFolder]
@@ -99,9 +97,22 @@ export async function reachEngine(folder: string, stateFolder: string): Promise<
   }
   const written = await readFile(path).catch(() => Buffer.alloc(0))
   const said = written.subarray(before).toString().trim()
+  // On a full disk it cannot say even that.
+  if (said === '' && isFull(stateFolder)) throw fullDisk(stateFolder)
   const what = said.replace(/^slipway: /, '') || `nothing was heard from it; see ${path}`
   if (exitCode === undefined) throw new EngineError(`the engine does not start: ${what}`)
   throw errorOf(NAMES[exitCode ?? -1] ?? '', what)
+}
+
+/** Not emptied: another engine may be starting at this moment, and tells there why it does not. */
+function openLog(stateFolder: string, path: string): number {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX) rmSync(path)
+    return openSync(path, 'a', 0o600)
+  } catch (error) {
+    throw toStateFolderError(error, stateFolder)
+  }
 }
 
 /** The errors that an engine ends with, by its exit code. */

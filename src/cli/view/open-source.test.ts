@@ -32,14 +32,13 @@ const NOTHING: Omit<Batch, 'id'> = {
   accepted: [],
 }
 
-const ABOUT = { grounds: null, unconfined: null }
 const idsOf = (runs: readonly { readonly id: string }[]) => runs.map(({ id }) => id)
 
 test('a look that an engine ends under goes on at the journal', async () => {
   const journal = await openSqliteJournal(state)
   const run = { key: 1, id: 'r' as RunId, status: 'running', createdMs: 1, config: {} } as const
   await journal.commit({ ...NOTHING, id: '1', runs: [run] })
-  const server = await serveControl(state, journalSource(journal) as Control, ABOUT)
+  const server = await serveControl(state, journalSource(journal) as Control, null)
   const { source, close } = await openSource({ state })
   expect(idsOf(await source.runs())).toEqual(['r'])
   await server.close()
@@ -57,7 +56,7 @@ test('what an engine could not do is no sign that it is gone', async () => {
       throw new Error('no such thing')
     },
   } as unknown as Control
-  const server = await serveControl(state, failing, ABOUT)
+  const server = await serveControl(state, failing, null)
   const { source } = await openSource({ state })
   await expect(source.agents('r')).rejects.toThrow('no such thing')
   await server.close()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { AgentId, EventId, RunId } from '../../agents/values.ts'
 import type { Batch, Journal, JournalReader, LoadedAgent, Recovery } from '../../runtime/journal.ts'
 import type { AgentRecord, JournalRow } from '../../runtime/records.ts'
-import { makeStateFolder, writeOwnFile } from '../file-system.ts'
+import { makeStateFolder, toStateFolderError, writeOwnFile } from '../file-system.ts'
 import { refuseNetworkFileSystem } from '../network-file-system.ts'
 import { NoJournalError, StateFolderError } from '../state-folder-error.ts'
 import { AcceptedIds } from './accepted-ids.ts'
@@ -143,14 +143,7 @@ function checkIntegrity(database: Database, scope = '(1)'): void {
 }
 
 function explain(error: unknown, folder: string, path: string): Error {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'EACCES' || code === 'EROFS') {
-    return new StateFolderError(
-      `${folder} is read-only (${code}). Make it writable, or choose another folder with --state.`,
-      { cause: error },
-    )
-  }
-  return toJournalError(error, path)
+  return toJournalError(toStateFolderError(error, folder), path)
 }
 
 /** SQLite is synchronous; what it rejects with is the reason that nothing happened. */

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { reply } from '../team/replies.ts'
+import { makeUser, type User } from './slipway.ts'
+
+let user: User
+
+beforeEach(async () => {
+  user = await makeUser()
+  await user.play([reply({ role: 'architect' }, { hang: true })], {})
+  expect(await user.slipway('run', '../spec.md', '--detach')).toMatchObject({ code: 0 })
+  user.killEngine()
+})
+
+afterEach(() => user.close())
+
+const WAYS = ['resume', 'resume --foreground', 'run ../spec.md --detach']
+const STATE = '../disk/state'
+const FILL = 'dd if=/dev/zero of=../disk/filler bs=4k 2>&-'
+
+/** The state folder on a disk of its own, to which something is done. */
+const onDisk = (what: string) =>
+  `mkdir ../disk; mount -t tmpfs -o size=32m tmpfs ../disk; cp -a .slipway ${STATE}; ${what}`
+
+test.each([
+  ['a full disk', FILL, 'the disk is full; free some space'],
+  ['a read-only disk', 'mount -o remount,ro ../disk', 'is read-only (EROFS). Make it writable'],
+])(
+  'whatever begins on %s says so, and what to do',
+  async (_, harm, words) => {
+    const tries = WAYS.map((way) => `$slipway ${way} --state ${STATE}; echo $?`)
+    const { stdout, stderr } = await user.typeApart(`${onDisk(harm)}; ${tries.join('; ')}`)
+    expect(stdout.trim().split('\n')).toEqual(['1', '1', '1'])
+    expect(stderr.split(words)).toHaveLength(WAYS.length + 1)
+    expect(stderr).not.toMatch(/^\s+at /m)
+  },
+  60_000,
+)
+
+test('a status says that its engine waits for room', async () => {
+  const steps = [
+    // Whoever ends in peace leaves no log of the journal that has room in it.
+    'pause',
+    'resume',
+  ].map((way) => `$slipway ${way} --state ${STATE}`)
+  const after = [
+    FILL,
+    `timeout 5 $slipway pause --state ${STATE}`,
+    `$slipway status --state ${STATE}`,
+    `kill -9 $(sed 's/.*"pid":\\([0-9]*\\).*/\\1/' ${STATE}/engine.json)`,
+  ]
+  const { stderr } = await user.typeApart(onDisk([...steps, ...after].join('; ')))
+  expect(stderr).toMatch(/It waits: .*the disk is full; free some space/)
+}, 60_000)
