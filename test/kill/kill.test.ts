@@ -144,7 +144,9 @@ test('a second process on the same folder is refused by name, until the first is
   const ended = new Promise((resolve) => child.on('close', resolve))
   await new Promise((resolve) => child.stdout.once('data', resolve))
   await expect(openSqliteJournal(shared)).rejects.toThrow(
-    new RegExp(`is in use by process ${child.pid} on .+ since 20.+ Stop that process`),
+    new RegExp(
+      `is in use by process ${child.pid} on .+ since 20.+ Stop that process \\(kill ${child.pid}; `,
+    ),
   )
   for (let i = 0; i < 30; i += 1) {
     const reader = await openSqliteJournalReader(shared)

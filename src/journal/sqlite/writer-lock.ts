@@ -32,17 +32,20 @@ export async function takeWriterLock(folder: string): Promise<WriterLock> {
     database?.close()
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
     throw new StateFolderInUseError(
-      `${folder} is in use by ${describeHolder(holderFile)}. Stop that process, or use another state folder.`,
+      `${folder} is in use by ${describeHolder(holderFile)}, or use another state folder.`,
     )
   }
   return { release: () => database.close() }
 }
 
+/** Who it is, and what to do about it. */
 function describeHolder(holderFile: string): string {
   try {
     const { pid, host, since } = JSON.parse(readFileSync(holderFile, 'utf8'))
-    return `process ${pid} on ${host} since ${since}`
+    // An engine whose socket was removed answers nobody, and ends in peace all the same.
+    const how = host === hostname() ? ` (kill ${pid}; nothing of it is lost)` : ''
+    return `process ${pid} on ${host} since ${since}. Stop that process${how}`
   } catch {
-    return 'another process'
+    return 'another process. Stop that process'
   }
 }
