@@ -4,9 +4,11 @@ import type { ArchitectRevision, ArchitectWork } from './architect-work.ts'
 import { bounded } from './coder-work.ts'
 import type { MoveTo } from './decisions.ts'
 import {
+  ARCHITECT_ESCALATED,
   ARCHITECT_IDLE,
   COUNT_STORIES,
   dispatcherOf,
+  REQUEST_WAITING,
   RESPONSE,
   type RequestMessage,
   type ResponseMessage,
@@ -77,6 +79,21 @@ export function recovering(
 
 export function idle({ id }: AgentView): Message {
   return { to: dispatcherOf(runOf(id)), type: ARCHITECT_IDLE, payload: { agent: id } }
+}
+
+/** Others are not to wait for this one. */
+export function escalated({ id }: AgentView): Message {
+  return { to: dispatcherOf(runOf(id)), type: ARCHITECT_ESCALATED, payload: { agent: id } }
+}
+
+/** Somebody else takes it, or the same one later: a request is never dropped. */
+export function handOn({ agent, work }: Case, { id, from }: RequestMessage): Decision {
+  if (work.request?.id === id) return { reason: 'at it already' }
+  const payload = { request: id, from }
+  const waiting = { to: dispatcherOf(runOf(agent.id)), type: REQUEST_WAITING, payload }
+  // Whoever sent it here does not know, or it would come back again and again.
+  const told = agent.state === 'ESCALATED' ? [escalated(agent)] : []
+  return { send: [...told, waiting], reason: 'busy' }
 }
 
 export function counting({ id }: AgentView): Message {

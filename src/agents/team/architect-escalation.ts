@@ -1,7 +1,7 @@
 import type { Exhausted } from '../../ledger/limits.ts'
 import { type Decision, effectIdOf, type FinishedEffect } from '../role.ts'
 import type { Json } from '../values.ts'
-import { type Case, failed, GO_ON } from './architect-case.ts'
+import { type Case, escalated, failed, GO_ON } from './architect-case.ts'
 import { choicesOf, questionOf } from './architect-question.ts'
 import { asArchitectData } from './architect-work.ts'
 import { bounded } from './coder-work.ts'
@@ -31,6 +31,7 @@ export function escalate(
     ...decision,
     move: { event: 'escalated', to: 'ESCALATED' },
     set: { ...decision.set, ...asArchitectData({ asked: effectIdOf(c.agent, 0), offered }) },
+    send: [...(decision.send ?? []), escalated(c.agent)],
     effects: [{ kind: 'ask_human', input: input as unknown as Json }],
     timers: { [ESCALATION]: c.atMs + timeoutMs },
     reason: bounded(question, 500),

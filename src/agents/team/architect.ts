@@ -24,6 +24,7 @@ import {
   counting,
   failed,
   GO_ON,
+  handOn,
   idle,
   recovering,
   respond,
@@ -122,14 +123,6 @@ function takeRequest(c: Case, request: RequestMessage): Decision {
 function scope(c: Case, { ask }: RequestMessage, set: JsonObject): Decision {
   const move: MoveTo = { event: 'spec_received', to: 'SCOPING' }
   return joined({ move, set }, ask.kind === 'spec' ? begin(c, 'SCOPING') : later(c, null))
-}
-
-/** Somebody else takes it, or the same one later: a request is never dropped. */
-function handOn({ agent, work }: Case, { id, from }: RequestMessage): Decision {
-  if (work.request?.id === id) return { reason: 'at it already' }
-  const payload = { request: id, from }
-  const waiting = { to: dispatcherOf(runOf(agent.id)), type: REQUEST_WAITING, payload }
-  return { send: [waiting], reason: 'busy' }
 }
 
 function again({ agent }: Case, request: RequestMessage): Message {

@@ -124,10 +124,10 @@ test('one at a time works on a file, and devops work comes first', () => {
   expect([...other.busy.values()]).toEqual(['2'])
 })
 
-test('every request gets an architect, in order, and each of them one at a time', () => {
-  const team = run(0)
+/** A dispatcher alone: who was brought together, and which architects it asked for. */
+function requests() {
   const given: string[] = []
-  const { handle } = dispatcherRole
+  const further: Json[] = []
   let data = dispatcherRole.initialData
   const tell = (type: string, payload: Json) => {
     const view = {
@@ -138,20 +138,89 @@ test('every request gets an architect, in order, and each of them one at a time'
       generation: 1,
       seq: 0,
     }
-    const { set = {}, send = [] } = handle(view, { id: 'e', type, payload, atMs: 0 })
+    const event = { id: 'e', type, payload, atMs: 0 }
+    const { set = {}, send = [], effects = [] } = dispatcherRole.handle(view, event)
     data = { ...data, ...set }
     for (const { payload: free } of send) given.push(JSON.stringify(free))
+    further.push(...effects.map(({ input }) => input))
   }
-  tell('request_waiting', { request: '1', from: 'r/coder-1' })
-  tell('request_waiting', { request: '2', from: 'r/coder-2' })
-  tell('architect_idle', { agent: 'r/architect-1' })
-  tell('architect_idle', { agent: 'r/architect-2' })
-  tell('architect_idle', { agent: 'r/architect-2' })
-  tell('request_waiting', { request: '3', from: 'r/coder-3' })
+  return {
+    given,
+    further,
+    tell,
+    idle: (i: number) => tell('architect_idle', { agent: `r/architect-${i}` }),
+    escalated: (i: number) => tell('architect_escalated', { agent: `r/architect-${i}` }),
+    waiting: (i: number) => tell('request_waiting', { request: `${i}`, from: `r/coder-${i}` }),
+  }
+}
+
+test('every request gets an architect, in order, and each of them one at a time', () => {
+  const { given, further, idle, waiting } = requests()
+  waiting(1)
+  waiting(2)
+  idle(1)
+  idle(2)
+  idle(2)
+  waiting(3)
   expect(given).toEqual([
     '{"request":"1","architect":"r/architect-1"}',
     '{"request":"2","architect":"r/architect-2"}',
     '{"request":"3","architect":"r/architect-2"}',
   ])
-  expect(team.busy.size).toBe(0)
+  expect(further).toEqual([])
+})
+
+const FURTHER = { agent: 'r/architect-3', like: 'r/architect-1' }
+
+/** Two architects, both at a request, of whom one waits for a human. */
+function oneEscalated() {
+  const team = requests()
+  for (const i of [1, 2]) team.idle(i)
+  for (const i of [1, 2]) team.waiting(i)
+  team.escalated(1)
+  return team
+}
+
+test('a request that only humans hold up gets a further architect', () => {
+  const { given, further, idle, escalated, waiting } = oneEscalated()
+  waiting(3)
+  // The second is about to be free.
+  expect(further).toEqual([])
+  escalated(2)
+  waiting(4)
+  expect(further).toEqual([FURTHER])
+  idle(3)
+  idle(3)
+  expect(given.slice(2)).toEqual([
+    '{"request":"3","architect":"r/architect-3"}',
+    '{"request":"4","architect":"r/architect-3"}',
+  ])
+})
+
+test('where nothing is asked, nobody is added, and whoever is back stays', () => {
+  const { given, further, idle, escalated, waiting } = oneEscalated()
+  escalated(2)
+  expect(further).toEqual([])
+  waiting(3)
+  idle(3)
+  idle(1)
+  idle(2)
+  for (const i of [1, 2]) waiting(i)
+  for (const i of [1, 2]) escalated(i)
+  waiting(4)
+  // The third is at request 3, and there are no more than ever had to be.
+  expect(further).toEqual([FURTHER])
+  idle(3)
+  expect(given.at(-1)).toBe('{"request":"4","architect":"r/architect-3"}')
+})
+
+test('an architect that could not be added is asked for again', () => {
+  const { further, tell, escalated, waiting } = oneEscalated()
+  escalated(2)
+  waiting(3)
+  const error = { code: 'crashed', message: 'no' }
+  const kind = 'add_architect'
+  tell('effect_finished', { effect: 'e', kind, result: { ok: false, error } })
+  waiting(4)
+  expect(further).toEqual([FURTHER, FURTHER])
 })

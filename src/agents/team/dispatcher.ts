@@ -1,11 +1,21 @@
 import { dispatcher1 } from '../../machines/tables/dispatcher-1.ts'
 import { type Candidate, chooseNext } from '../../stories/choice.ts'
 import { CLOSE_STORY } from '../ledger-keeper.ts'
-import type { AgentEvent, AgentView, Decision, Message, Role } from '../role.ts'
+import {
+  type AgentEvent,
+  type AgentView,
+  type Decision,
+  EFFECT_FINISHED,
+  type FinishedEffect,
+  type Message,
+  type Role,
+} from '../role.ts'
 import type { AgentId, Json, JsonObject } from '../values.ts'
 import {
+  ARCHITECT_ESCALATED,
   ARCHITECT_FREE,
   ARCHITECT_IDLE,
+  agentIdOf,
   CODER_IDLE,
   COME_FORWARD,
   COUNT_STORIES,
@@ -34,7 +44,12 @@ type DispatcherData = {
   readonly isForwarding: boolean
   readonly coders: readonly AgentId[]
   readonly underWay: Readonly<Record<string, readonly string[]>>
+  /** Architects who are free. */
   readonly architects: readonly AgentId[]
+  /** All architects, one that is being made included. */
+  readonly team: readonly AgentId[]
+  /** Those of them who wait for a human. */
+  readonly escalated: readonly AgentId[]
   readonly requests: readonly RequestWaiting[]
   readonly counts: Counts
 }
@@ -49,6 +64,9 @@ type Counts = {
 /** How many ready stories are looked at when one is chosen. */
 const WINDOW = 64
 
+/** More than there are coders and specs, each of which asks one thing at a time. */
+const ARCHITECTS_MAX = 128
+
 const EMPTY: DispatcherData = {
   ready: [],
   line: null,
@@ -56,6 +74,8 @@ const EMPTY: DispatcherData = {
   coders: [],
   underWay: {},
   architects: [],
+  team: [],
+  escalated: [],
   requests: [],
   counts: { total: 0, left: 0, failed: 0 },
 }
@@ -78,8 +98,16 @@ function handle(agent: AgentView, event: AgentEvent): Decision {
     }
     case ARCHITECT_IDLE: {
       const { agent: architect } = payload as IdleMessage
-      return assign(agent, { ...data, architects: added(data.architects, architect) })
+      const architects = added(data.architects, architect)
+      return assign(agent, { ...known(data, architect), architects })
     }
+    case ARCHITECT_ESCALATED: {
+      const { agent: architect } = payload as IdleMessage
+      const after = known(data, architect)
+      return assign(agent, { ...after, escalated: [...after.escalated, architect] })
+    }
+    case EFFECT_FINISHED:
+      return afterGrowing(data, payload as FinishedEffect)
     case REQUEST_WAITING:
       return assign(agent, { ...data, requests: [...data.requests, payload as RequestWaiting] })
     case STORIES_LOADED:
@@ -166,15 +194,43 @@ function dispatch(agent: AgentView, before: DispatcherData): Decision {
   return { set: changes(agent, data), send }
 }
 
-/** Brings requests to architects who are free. */
+/** Brings requests to architects who are free; where all wait for humans, there is one more. */
 function assign(agent: AgentView, data: DispatcherData): Decision {
   const [request, ...requests] = data.requests
   const [architect, ...architects] = data.architects
-  if (request === undefined || architect === undefined) return { set: changes(agent, data) }
+  if (request === undefined) return { set: changes(agent, data) }
+  if (architect === undefined) return grow(agent, data)
   const payload = { request: request.request, architect }
   const message = { to: request.from, type: ARCHITECT_FREE, payload }
   const decision = assign(agent, { ...data, requests, architects })
   return { ...decision, send: [message, ...(decision.send ?? [])] }
+}
+
+/** Nobody knows when a human answers, and what others ask is not to wait for that. */
+function grow(agent: AgentView, data: DispatcherData): Decision {
+  const { team, escalated } = data
+  const [like] = escalated
+  const isNeeded = escalated.length === team.length && team.length < ARCHITECTS_MAX
+  if (like === undefined || !isNeeded) return { set: changes(agent, data) }
+  const further = agentIdOf(runOf(agent.id), `architect-${team.length + 1}`)
+  const effect = { kind: 'add_architect', input: { agent: further, like } }
+  return { set: changes(agent, { ...data, team: [...team, further] }), effects: [effect] }
+}
+
+/** Who is new says by itself that it is free. One that is not there is asked for once more. */
+function afterGrowing({ team }: DispatcherData, { result }: FinishedEffect): Decision {
+  if (result.ok) return { reason: 'the team has one architect more' }
+  return { set: { team: team.slice(0, -1) }, reason: result.error.message }
+}
+
+/** An architect of the team, of whom the rest is to be said. */
+function known(data: DispatcherData, architect: AgentId): DispatcherData {
+  return {
+    ...data,
+    team: added(data.team, architect),
+    architects: without(data.architects, architect),
+    escalated: without(data.escalated, architect),
+  }
 }
 
 /** Only what differs is stored with the row. */
@@ -187,6 +243,10 @@ function changes({ data }: AgentView, after: DispatcherData): JsonObject {
 
 function added(agents: readonly AgentId[], agent: AgentId): readonly AgentId[] {
   return agents.includes(agent) ? agents : [...agents, agent]
+}
+
+function without(agents: readonly AgentId[], agent: AgentId): readonly AgentId[] {
+  return agents.includes(agent) ? agents.filter((one) => one !== agent) : agents
 }
 
 function storyOf({ id }: AgentView, story: string): AgentId {

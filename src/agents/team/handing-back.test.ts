@@ -62,6 +62,27 @@ test.each(['I', 'D'] as const)(
 )
 
 test.each(['I', 'D'] as const)(
+  'architect@%s that waits for a human says so, and again to who brings a further request',
+  (revision) => {
+    const { handle } = architect(revision)
+    const told = {
+      to: 'run/dispatcher',
+      type: 'architect_escalated',
+      payload: { agent: 'run/architect-1' },
+    }
+    const judged = { ...request('first'), settings: { ...settings, planReview: 'human' } }
+    const asking = agent('architect-1', 'REQUEST', { request: judged })
+    expect(handle(asking, event('go_on', null))).toMatchObject({
+      move: { event: 'escalated', to: 'ESCALATED' },
+      send: [told],
+    })
+    const waiting = agent('architect-1', 'ESCALATED', { request: judged })
+    const { send } = handle(waiting, event(REQUEST, request('second')))
+    expect(send).toMatchObject([told, { type: 'request_waiting' }])
+  },
+)
+
+test.each(['I', 'D'] as const)(
   'architect@%s takes a request up that came while it recovered',
   (revision) => {
     const { handle } = architect(revision)

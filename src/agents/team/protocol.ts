@@ -169,6 +169,8 @@ type MergeConflict = {
 export const CODER_IDLE = 'coder_idle'
 /** Architect → dispatcher: I can take a request. */
 export const ARCHITECT_IDLE = 'architect_idle'
+/** Architect → dispatcher: I wait for a human, and take nothing until I say that I am idle. */
+export const ARCHITECT_ESCALATED = 'architect_escalated'
 export type IdleMessage = { readonly agent: AgentId }
 
 /** Whoever loads stories → story: this is what you are, and who waits for you. */

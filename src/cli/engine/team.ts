@@ -30,6 +30,7 @@ import { mergeHandler } from '../../effects/merge/merge-handler.ts'
 import { forgetUnsettled } from '../../effects/merge/unsettled.ts'
 import { openProcesses, type Processes } from '../../effects/process/processes.ts'
 import type { Isolation } from '../../effects/sandbox/sandbox.ts'
+import { addArchitectHandler } from '../../effects/stories/add-architect-handler.ts'
 import { loadStoriesHandler } from '../../effects/stories/load-stories-handler.ts'
 import { runTestsHandler } from '../../effects/testing/run-tests-handler.ts'
 import type { TestCommand } from '../../effects/testing/test-result.ts'
@@ -275,6 +276,7 @@ function handlersOf(
     open_pull_request: openPullRequestHandler(forge, secrets),
     merge: mergeHandler({ git, repositories, forge, stateFolder, tests, secrets }),
     load_stories: loadStoriesHandler(runtime, journal),
+    add_architect: addArchitectHandler(runtime, journal),
     leave_workspace: leaveWorkspaceHandler(workspaces, thinking.desks),
   }
 }

@@ -109,6 +109,7 @@ test('why a run failed, and why an agent is suspended, is on the board', () => {
       state: 'SUSPEND',
       story: null,
       turn: null,
+      waitsFor: null,
       generation: 1,
       outage: '529 overloaded',
     },
@@ -137,7 +138,13 @@ const storyOf = (id: number) => ({
   dependsOn: [],
   failedDependencies: [],
 })
-const agentOf = (id: number) => ({ id: `coder-${id}`, state: 'CODING', turn: 3, generation: 1 })
+const agentOf = (id: number) => ({
+  id: `coder-${id}`,
+  state: 'CODING',
+  turn: 3,
+  waitsFor: null,
+  generation: 1,
+})
 const NEWS = [1, 2, 3, 4, 5, 6, 7].map((second) => `12:00:0${second}  coder-1  CODING → TESTING`)
 /** A board with everything on it. */
 const BUSY = {
@@ -300,4 +307,16 @@ test('of many questions those that fit are shown whole, and the others counted',
 test.each(['done', 'failed', 'stopped'] as const)('a board that is %s names no keys', (status) => {
   const view = { ...BUSY, status, questions: [], failure: null } as RunView
   expect(draw(view, { columns: 80, rows: 24 }).words).not.toContain('a answers')
+})
+
+test.each([
+  [{ waitsFor: 'human' }, 'S1, waits for you'],
+  [{ waitsFor: 'architect-1' }, 'S1, waits for architect-1'],
+  [{ waitsFor: 'architect' }, 'S1, waits for an architect'],
+  [{ waitsFor: null }, 'S1'],
+])('of an agent with %j the board says: %s', (given, words) => {
+  const agent = { id: 'coder-1', state: 'CODE_REVIEW', story: 'S1', turn: null, generation: 1 }
+  const view = { ...VIEW, agents: [{ ...agent, ...given }] } as unknown as RunView
+  const line = drawBoard(view, SETTINGS).find((one) => one.includes('coder-1'))
+  expect(line?.trim()).toBe(`coder-1      CODE_REVIEW    ${words}`)
 })

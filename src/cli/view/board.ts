@@ -24,6 +24,9 @@ const MARKS: Readonly<Record<string, string>> = {
   FAILED: '✘',
 }
 
+/** Who is waited for, where the view has no name. */
+const WAITED_FOR: Readonly<Record<string, string>> = { human: 'you', architect: 'an architect' }
+
 /** The states of a story whose next attempt is the one that is meant. */
 const UNDER_WAY = ['READY', 'ASSIGNED']
 
@@ -187,9 +190,10 @@ function agentLines({ agents }: RunView, style: Style, linesMax: number): string
   if (linesMax < 1) return []
   const busy = agents.filter(({ state }) => state !== 'WAITING' && state !== 'DONE')
   const idle = agents.length - busy.length
-  const lines = busy.map(({ id, state, story, turn, generation, isHalted, outage }) => {
+  const lines = busy.map(({ id, state, story, turn, waitsFor, generation, isHalted, outage }) => {
     const thinks = turn === null ? '' : `turn ${turn}`
-    const what = [story, thinks, isHalted ? 'halted' : '', outage]
+    const waits = waitsFor === null ? '' : `waits for ${WAITED_FOR[waitsFor] ?? waitsFor}`
+    const what = [story, thinks, waits, isHalted ? 'halted' : '', outage]
     const detail = what.filter(Boolean).join(', ')
     const again = generation > 1 ? style.dim(` #${generation}`) : ''
     const paint = state === 'SUSPEND' || state === 'ERROR' || isHalted ? style.warn : plain

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { asRound, type Round } from '../../agents/coordinator/task-work.ts'
-import type { AgentRecord, RunRecord } from '../../runtime/records.ts'
+import type { AgentRecord, EffectRecord, RunRecord } from '../../runtime/records.ts'
 import { viewRun } from './run-view.ts'
 
 const RUN = { id: 'r', status: 'running', createdMs: 0, config: {} } as unknown as RunRecord
@@ -14,6 +14,25 @@ test.each([
   const pm = { id: 'r/pm', key: 1, role: 'pm', state, data, generation: 1, halted: false }
   const { agents } = viewRun(RUN, [pm as unknown as AgentRecord], [], null)
   expect(agents).toMatchObject([{ id: 'pm', outage }])
+})
+
+test('of each agent it is known for whom it waits', () => {
+  const record = (place: string, data: object) =>
+    ({ id: `r/${place}`, role: place, state: 'S', data }) as unknown as AgentRecord
+  const agents = [
+    record('architect-1', { request: { id: 'q1' } }),
+    record('coder-1', { pending: { id: 'q1' } }),
+    record('coder-2', { pending: { id: 'q2' } }),
+    record('coder-3', {}),
+  ]
+  const question = { id: 'e', agentId: 'r/architect-1', kind: 'ask_human', input: {} }
+  const view = viewRun(RUN, agents, [question as unknown as EffectRecord], null)
+  expect(view.agents.map(({ id, waitsFor }) => [id, waitsFor])).toEqual([
+    ['architect-1', 'human'],
+    ['coder-1', 'architect-1'],
+    ['coder-2', 'architect'],
+    ['coder-3', null],
+  ])
 })
 
 test.each([

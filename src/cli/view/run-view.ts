@@ -79,6 +79,8 @@ interface AgentView {
   readonly generation: number
   readonly isHalted: boolean
   readonly turn: number | null
+  /** Who has to decide before it goes on: `human`, the name of an architect, or the next `architect`. */
+  readonly waitsFor: string | null
   /** Why it is suspended; null where it is not. */
   readonly outage: string | null
 }
@@ -119,8 +121,12 @@ export function viewRun(
   const isResting = RESTING.includes(status) || (status === 'waiting' && task !== null)
   const workers = agents.filter(({ id }) => WORKING.some((role) => placeOf(id).startsWith(role)))
   const stories = agents.filter(({ id }) => placeOf(id).startsWith('story/'))
-  const viewed = workers.map(viewAgent)
-  const questions = effects.filter(({ kind }) => kind === 'ask_human').map(viewQuestion)
+  const asked = effects.filter(({ kind }) => kind === 'ask_human')
+  const viewed = workers.map((agent) => ({
+    ...viewAgent(agent),
+    waitsFor: waitedFor(agent, workers, asked),
+  }))
+  const questions = asked.map(viewQuestion)
   const ledger = agents.find(({ id }) => placeOf(id) === 'ledger')
   return {
     run: run.id,
@@ -213,7 +219,28 @@ function viewBudget(ledger: AgentRecord | undefined): BudgetView {
   }
 }
 
-function viewAgent({ id, role, state, data, generation, halted }: AgentRecord): AgentView {
+/** Questions and requests that are open say who waits for whom. */
+function waitedFor(
+  { id, data }: AgentRecord,
+  workers: readonly AgentRecord[],
+  asked: readonly EffectRecord[],
+): string | null {
+  if (asked.some(({ agentId }) => agentId === id)) return 'human'
+  const requestIn = (value: unknown) => (value as { id?: string } | undefined)?.id
+  const pending = requestIn(data.pending)
+  if (pending === undefined) return null
+  const taker = workers.find((one) => requestIn(one.data.request) === pending)
+  return taker === undefined ? 'architect' : placeOf(taker.id)
+}
+
+function viewAgent({
+  id,
+  role,
+  state,
+  data,
+  generation,
+  halted,
+}: AgentRecord): Omit<AgentView, 'waitsFor'> {
   const work = data.work as { story?: { id?: string } } | undefined
   const request = data.request as { story?: { id?: string } | null } | undefined
   const thinking = data.thinking as { turn?: number; awaits?: string | null } | undefined

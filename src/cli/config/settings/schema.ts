@@ -188,7 +188,12 @@ export const CONFIG_FILE = z.strictObject({
   team: z
     .strictObject({
       coders: z.int().min(1).max(100).optional().describe('Coders that work at once.'),
-      architects: z.int().min(1).max(10).optional().describe('Architects that work at once.'),
+      architects: z
+        .int()
+        .min(1)
+        .max(10)
+        .optional()
+        .describe('Architects of a run; where all of them wait for you, there is one more.'),
     })
     .optional(),
   revisions: z
