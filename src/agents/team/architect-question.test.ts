@@ -23,13 +23,20 @@ const BUDGET: Extract<Ask, { kind: 'budget_review' }> = {
   diff: null,
 }
 const QUESTION: Ask = { kind: 'question', question: 'Comma or no comma?', tried: '', plan: '' }
-const CODE = { kind: 'code', head: 'abc123', tests: '3 passed', note: '' } as unknown as Ask
-const PLAN: Ask = { kind: 'plan', plan: 'Write hello.sh.', round: 1, note: '' }
+const CODE = {
+  kind: 'code',
+  head: 'abc123',
+  tests: '3 passed',
+  note: '',
+  earlier: '',
+} as unknown as Ask
+const PLAN: Ask = { kind: 'plan', plan: 'Write hello.sh.', round: 1, note: '', earlier: '' }
 
 test.each([
   [QUESTION, 'A coder asks: Comma or no comma?'],
   [PLAN, 'Is this plan right for “Say hello”?\nWrite hello.sh.'],
   [CODE, 'Is the code of “Say hello” right?\nThe tests: 3 passed\nIt is the commit abc123'],
+  [{ ...PLAN, earlier: 'Name the test.' }, 'Required before: Name the test.'],
   [BUDGET, 'go on? It stopped in FIXING: the tests fail in the same way'],
   [BUDGET, 'What fails: nothing says how this repository is tested'],
   [{ ...BUDGET, used: 'turns' }, 'It stopped in FIXING: its budget is spent (turns)'],

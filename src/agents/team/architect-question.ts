@@ -16,16 +16,21 @@ function partsOf(ask: Ask, title: string): readonly string[] {
     case 'question':
       return [`A coder asks: ${bounded(ask.question, PART_CHARS_MAX)}`, named('Tried', ask.tried)]
     case 'plan':
-      return [`Is this plan right for ${title}?`, part(ask.plan), ask.note]
+      return [`Is this plan right for ${title}?`, part(ask.plan), ask.note, before(ask.earlier)]
     case 'code':
       return [
         `Is the code of ${title} right?`,
         named('The tests', ask.tests),
         ask.note,
+        before(ask.earlier),
         `It is the commit ${ask.head} in git/work.git of the state folder.`,
       ]
     case 'completion':
-      return [`Is ${title} there already, as a coder says?`, part(ask.evidence)]
+      return [
+        `Is ${title} there already, as a coder says?`,
+        part(ask.evidence),
+        before(ask.earlier),
+      ]
     case 'budget_review':
       return [
         `Should the coder of ${title} go on? It stopped in ${ask.state}: ${reasonOf(ask.used)}`,
@@ -47,6 +52,11 @@ function reasonOf(used: string): string {
 function grantsBefore(grants: number): string {
   if (grants === 0) return ''
   return `More turns were granted before: ${grants === 1 ? 'once' : `${grants} times`}.`
+}
+
+/** What a reviewer required in earlier rounds. */
+function before(earlier: string): string {
+  return named('Required before', earlier)
 }
 
 function part(text: string): string {

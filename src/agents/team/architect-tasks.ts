@@ -24,7 +24,12 @@ export function taskOf({ ask, story }: RequestMessage): ArchitectTask | undefine
     case 'plan':
       return {
         task: 'architect/plan-review',
-        variables: { ...about, plan: ask.plan, situation: oneLine(situationOf(ask)) },
+        variables: {
+          ...about,
+          plan: ask.plan,
+          situation: oneLine(situationOf(ask)),
+          remarks: ask.earlier,
+        },
       }
     case 'code':
       return {
@@ -40,7 +45,7 @@ export function taskOf({ ask, story }: RequestMessage): ArchitectTask | undefine
     case 'completion':
       return {
         task: 'architect/completion-review',
-        variables: { ...about, evidence: ask.evidence },
+        variables: { ...about, evidence: ask.evidence, remarks: ask.earlier },
       }
     case 'budget_review':
       return budgetTask(ask, about)

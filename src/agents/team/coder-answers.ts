@@ -7,6 +7,7 @@ import {
   failUnanswered,
   finish,
   mergeFailed,
+  refuseClaim,
   resume,
   sendBack,
   testAsItIs,
@@ -14,7 +15,7 @@ import {
   thinkFix,
   turnsOf,
 } from './coder-case.ts'
-import { asData, bounded, type Fix } from './coder-work.ts'
+import { addRemarks, asData, bounded, type Fix } from './coder-work.ts'
 import type { MoveTo } from './decisions.ts'
 import type { ResponseMessage } from './protocol.ts'
 
@@ -50,7 +51,7 @@ function decideOn(c: CoderCase, response: ResponseMessage): Decision {
 /** The claim that nothing is left to do, in the revision that waits for it while planning. */
 function afterClaim(c: CoderCase, { status, feedback }: ResponseMessage): Decision {
   if (status === 'APPROVED') return testAsItIs(c)
-  return resume(c, undefined, `It is not complete: ${feedback}`)
+  return refuseClaim(c, `It is not complete: ${feedback}`)
 }
 
 function afterPlanReview(c: CoderCase, { status, feedback }: ResponseMessage): Decision {
@@ -120,7 +121,7 @@ function goOn(
 }
 
 function afterCodeReview(c: CoderCase, { status, feedback }: ResponseMessage): Decision {
-  const { counts, work, place, head } = c.work
+  const { counts, work, place, head, earlier } = c.work
   const { story, settings } = work
   if (status === 'APPROVED') {
     const { title, description } = story
@@ -136,7 +137,8 @@ function afterCodeReview(c: CoderCase, { status, feedback }: ResponseMessage): D
     return fail(c, { event: 'abandoned', to: 'ERROR' }, `${reason}: ${feedback}`)
   }
   const fix: Fix = { kind: 'review', text: feedback }
-  const set = asData({ fix, counts: { ...counts, codeRounds } })
+  const told = addRemarks(earlier, 'code', `Round ${codeRounds}`, feedback)
+  const set = asData({ fix, counts: { ...counts, codeRounds }, earlier: told })
   const move: MoveTo = { event: 'review_changes_requested', to: c.rules.mends }
   return { ...thinkFix(c, fix, move, {}, set), reason: bounded(feedback, 500) }
 }

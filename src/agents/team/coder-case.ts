@@ -5,6 +5,7 @@ import { beginThinking, resumeThinking, turnsLeft } from '../thinking/thinking.t
 import type { BlobRef, Json, JsonObject } from '../values.ts'
 import type { CoderRevision } from './coder-revision.ts'
 import {
+  addRemarks,
   asData,
   bounded,
   type CoderWork,
@@ -92,13 +93,11 @@ export function thinkFix(
 /** Goes on with the same conversation, with so many turns or with those that are left. */
 export function resume(
   c: CoderCase,
-  move: MoveTo | undefined,
+  move: MoveTo,
   message: string,
   turnsMax = Math.max(1, turnsLeft(c.agent)),
-  failures = '',
 ): Decision {
-  const { decision } = resumeThinking(c.agent, message, turnsMax, failures)
-  return move === undefined ? decision : { ...decision, move }
+  return { ...resumeThinking(c.agent, message, turnsMax).decision, move }
 }
 
 /** Sends a request, and remembers which answer is waited for. */
@@ -169,17 +168,26 @@ function ending(c: CoderCase, reason: string, isCharged: boolean): Decision {
 
 /** A plan, or the claim that none is needed, has to be thought over; not for ever. */
 export function sendBack(c: CoderCase, remarks: string, failures = ''): Decision {
-  const { plan, counts, work } = c.work
+  const { plan, counts, work, earlier } = c.work
   const planRounds = counts.planRounds + 1
   if (planRounds >= work.settings.limits.planRounds) {
     const reason = `the plan was sent back ${planRounds} times: ${remarks}`
     return fail(c, { event: 'abandoned', to: 'ERROR' }, reason)
   }
   const move: MoveTo = { event: 'review_changes_requested', to: 'PLANNING' }
-  const set = asData({ counts: { ...counts, planRounds } })
+  const told = addRemarks(earlier, 'plan', `Round ${planRounds}`, remarks)
+  const set = asData({ counts: { ...counts, planRounds }, earlier: told })
   const known = { ...(plan !== '' && { plan }), ...(failures !== '' && { failures }) }
   const reason = bounded(remarks, 500)
   return { ...think(c, 'coder/planning', move, { ...known, remarks }, set), reason }
+}
+
+/** The claim that nothing is left to do does not hold, in the revision that waits in planning. */
+export function refuseClaim(c: CoderCase, remarks: string, failures = ''): Decision {
+  const round = 'On the claim that nothing is left to do'
+  const earlier = addRemarks(c.work.earlier, 'plan', round, remarks)
+  const { decision } = resumeThinking(c.agent, remarks, Math.max(1, turnsLeft(c.agent)), failures)
+  return { ...decision, set: { ...decision.set, ...asData({ earlier }) } }
 }
 
 /** What needs no change is done when the tests pass on it as it is. */

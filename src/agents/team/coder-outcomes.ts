@@ -6,8 +6,8 @@ import {
   finish,
   giveIn,
   mergeFailed,
+  refuseClaim,
   request,
-  resume,
   sendBack,
   think,
   thinkFix,
@@ -76,7 +76,7 @@ function judgeClaim(c: CoderCase, result: FinishedEffect['result']): Decision {
   }
   const failures = result.ok ? text : result.error.message
   const remarks = 'It is not complete: the tests do not pass on it as it is.'
-  if (c.agent.state === 'PLANNING') return resume(c, undefined, remarks, undefined, failures)
+  if (c.agent.state === 'PLANNING') return refuseClaim(c, remarks, failures)
   return sendBack(c, remarks, failures)
 }
 
@@ -106,7 +106,7 @@ function requestReview(
   set: JsonObject,
   note: string,
 ): Decision {
-  const { counts, diff, head, fix } = { ...c.work, ...(set as Partial<CoderWork>) }
+  const { counts, diff, head, earlier } = { ...c.work, ...(set as Partial<CoderWork>) }
   const ask: Ask = {
     kind: 'code',
     diff: diff as BlobRef,
@@ -114,7 +114,7 @@ function requestReview(
     tests: bounded(String(set.tests ?? c.work.tests)),
     round: counts.codeRounds + 1,
     note,
-    earlier: fix?.kind === 'review' ? fix.text : '',
+    earlier: earlier.code,
   }
   return request(c, { set }, move, ask)
 }

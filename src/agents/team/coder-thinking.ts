@@ -36,7 +36,8 @@ function takeEnding(c: CoderCase, decision: Decision, tool: string, input: Json)
     case 'submit_plan':
       return submitPlan(c, decision, text('plan'), '')
     case 'mark_story_complete': {
-      const ask: Ask = { kind: 'completion', evidence: bounded(text('evidence')) }
+      const evidence = bounded(text('evidence'))
+      const ask: Ask = { kind: 'completion', evidence, earlier: c.work.earlier.plan }
       return request(c, decision, c.rules.claim ?? undefined, ask)
     }
     case 'ask_question': {
@@ -69,8 +70,9 @@ function submitPlan(
   note: string,
   cause?: Exhausted,
 ): Decision {
-  const { counts } = c.work
-  const ask: Ask = { kind: 'plan', plan, round: counts.planRounds + 1, note }
+  const { counts, earlier } = c.work
+  const round = counts.planRounds + 1
+  const ask: Ask = { kind: 'plan', plan, round, note, earlier: earlier.plan }
   const move: MoveTo = { event: 'plan_submitted', to: 'PLAN_REVIEW' }
   return request(c, { ...decision, set: { ...decision.set, plan } }, move, ask, cause)
 }

@@ -15,6 +15,8 @@ export interface CoderWork {
   /** What is being mended. */
   readonly fix: Fix | null
   readonly counts: Counts
+  /** What reviewers required of the plan, or of the claim that none is needed, and of the code. */
+  readonly earlier: EarlierRemarks
   /** The request whose answer is waited for. */
   readonly pending: RequestMessage | null
   /** What was used up when a budget review was asked for. */
@@ -27,6 +29,8 @@ export type Fix = {
   readonly kind: 'tests' | 'review' | 'conflict'
   readonly text: string
 }
+
+export type EarlierRemarks = { readonly plan: string; readonly code: string }
 
 /** What the loops of a story are bounded by. */
 export type Counts = {
@@ -59,6 +63,7 @@ const NOTHING: Omit<CoderWork, 'work'> = {
   tests: '',
   fix: null,
   counts: NO_COUNTS,
+  earlier: { plan: '', code: '' },
   pending: null,
   spent: '',
   failure: null,
@@ -74,6 +79,7 @@ export function asData(changed: Partial<CoderWork>): JsonObject {
 }
 
 const CHARS_MAX = 20_000
+const REMARKS_CHARS_MAX = 12_000
 
 /** What every prompt about a story begins with. */
 export function storyVariables({ work }: CoderWork, turns: number): Record<string, string> {
@@ -103,6 +109,17 @@ export function bounded(text: string, charsMax = CHARS_MAX): string {
   const half = Math.floor(charsMax / 2)
   // A character may be cut in two.
   return `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`.toWellFormed()
+}
+
+/** With one more round, so that the next reviewer sees what was required before. */
+export function addRemarks(
+  earlier: EarlierRemarks,
+  of: keyof EarlierRemarks,
+  round: string,
+  remarks: string,
+): EarlierRemarks {
+  const all = [earlier[of], `${round}:\n${remarks}`].filter((part) => part !== '').join('\n\n')
+  return { ...earlier, [of]: bounded(all, REMARKS_CHARS_MAX) }
 }
 
 /** A field of an effect's outcome. */

@@ -98,7 +98,14 @@ export type Ask =
       readonly tried: string
       readonly plan: string
     }
-  | { readonly kind: 'plan'; readonly plan: string; readonly round: number; readonly note: string }
+  | {
+      readonly kind: 'plan'
+      readonly plan: string
+      readonly round: number
+      readonly note: string
+      /** What was required in earlier rounds; empty in the first. */
+      readonly earlier: string
+    }
   | {
       readonly kind: 'code'
       readonly diff: BlobRef
@@ -108,7 +115,7 @@ export type Ask =
       readonly note: string
       readonly earlier: string
     }
-  | { readonly kind: 'completion'; readonly evidence: string }
+  | { readonly kind: 'completion'; readonly evidence: string; readonly earlier: string }
   | {
       readonly kind: 'budget_review'
       readonly state: string

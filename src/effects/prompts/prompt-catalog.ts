@@ -79,7 +79,7 @@ export const TASKS = {
   },
   'architect/completion-review': {
     system: 'architect/completion-review',
-    variables: { ...STORY, evidence: 'data' },
+    variables: { ...STORY, evidence: 'data', remarks: 'data?' },
   },
   'architect/budget-review': {
     system: 'architect/budget-review',

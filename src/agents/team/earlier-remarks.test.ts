@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest'
+import type { Story } from '../../stories/story.ts'
+import { type AgentView, EFFECT_FINISHED } from '../role.ts'
+import { beginThinking } from '../thinking/thinking.ts'
+import type { AgentId, Json, JsonObject } from '../values.ts'
+import { taskOf } from './architect-tasks.ts'
+import { coder } from './coder.ts'
+import { CODER_REVISIONS } from './coder-revision.ts'
+import { afterThinking } from './coder-thinking.ts'
+import { workOf } from './coder-work.ts'
+import { DEFAULT_LIMITS, RESPONSE, type ResponseMessage } from './protocol.ts'
+
+const mind = {
+  brain: 'model',
+  contextTokens: 100_000,
+  outputTokensMax: 4_096,
+  price: null,
+  ledger: 'run/ledger' as AgentId,
+}
+const settings = {
+  run: 'run',
+  target: 'main',
+  minds: { pm: mind, architect: mind, coder: mind },
+  limits: DEFAULT_LIMITS,
+  planReview: 'model',
+  tests: {},
+}
+const story: Story = {
+  id: 'b',
+  title: 'B',
+  description: 'Write b.',
+  criteria: [{ id: '1', text: 'It is there.' }],
+  dependsOn: [],
+  expectedFiles: [],
+  kind: 'app',
+  estimate: 'small',
+}
+const assignment = {
+  task: 'coder/planning',
+  withheld: [],
+  state: 'PLANNING',
+  story: 'b',
+  workspace: null,
+  variables: {},
+  turnsMax: 30,
+}
+
+/** A coder that plans, and what its reviewer reads. */
+function planning(revision: 'D' | 'F') {
+  const role = coder(revision)
+  const work = { story, attempt: 1, lessons: [], settings }
+  const fresh = { id: 'run/coder-1' as AgentId, state: 'PLANNING', origin: null, generation: 1 }
+  const begun = beginThinking({ ...fresh, data: {}, seq: 1 }, assignment, mind).decision.set
+  const data = { ...begun, work, isAtWork: true, place: { folder: '/w', branch: 'b' } }
+  let agent: AgentView = { ...fresh, data: data as unknown as JsonObject, seq: 1 }
+  const take = ({ set, move }: ReturnType<typeof role.handle>) => {
+    const { state, seq } = agent
+    agent = { ...agent, data: { ...agent.data, ...set }, state: move?.to ?? state, seq: seq + 1 }
+  }
+  const the = () => ({ rules: CODER_REVISIONS[revision], agent, work: workOf(agent) })
+  return {
+    ends: (tool: string, input: JsonObject) => {
+      const step = { kind: 'ended', tool, input, decision: {} } as never
+      take(afterThinking(the(), step))
+    },
+    finishes: (kind: string, value: object) => {
+      const result = { ok: true, value } as unknown as Json
+      const payload = { effect: 'e', kind, result }
+      take(role.handle(agent, { id: 'e', type: EFFECT_FINISHED, payload, atMs: 0 }))
+    },
+    isTold: (status: ResponseMessage['status'], feedback: string) => {
+      const request = workOf(agent).pending?.id ?? ''
+      const payload = { request, status, feedback }
+      take(role.handle(agent, { id: 'e', type: RESPONSE, payload, atMs: 0 }))
+    },
+    reviewerReads: () => {
+      const { pending } = workOf(agent)
+      return pending === null ? undefined : taskOf(pending)
+    },
+  }
+}
+
+const GREEN = { verdict: 'passed', message: 'passed', commands: [], counts: null }
+const RED = { verdict: 'failed', message: 'failed', commands: [], fingerprint: 'f' }
+const COMMIT = { head: 'abc', diff: { sha256: 'x', bytes: 1 } }
+
+test.each(['D', 'F'] as const)(
+  'coder@%s: who reviews a plan again reads what was required in every earlier round',
+  (revision) => {
+    const { ends, isTold, reviewerReads } = planning(revision)
+    ends('submit_plan', { plan: 'Write it.' })
+    expect(reviewerReads()?.variables).toMatchObject({ remarks: '' })
+    isTold('NEEDS_CHANGES', '- name the test')
+    ends('submit_plan', { plan: 'Write it, and test/b.' })
+    isTold('NEEDS_CHANGES', '- name the file')
+    ends('submit_plan', { plan: 'Write src/b, and test/b.' })
+    expect(reviewerReads()).toMatchObject({
+      task: 'architect/plan-review',
+      variables: { remarks: 'Round 1:\n- name the test\n\nRound 2:\n- name the file' },
+    })
+  },
+)
+
+test.each(['D', 'F'] as const)(
+  'coder@%s: who checks a claim again reads what was missing before, also by the tests',
+  (revision) => {
+    const { ends, finishes, isTold, reviewerReads } = planning(revision)
+    ends('mark_story_complete', { evidence: 'It is there.' })
+    isTold('NEEDS_CHANGES', '- no test shows it')
+    ends('mark_story_complete', { evidence: 'See test/b.' })
+    isTold('APPROVED', '')
+    finishes('run_tests', RED)
+    ends('mark_story_complete', { evidence: 'See test/b now.' })
+    const { task, variables } = reviewerReads() ?? {}
+    expect(task).toBe('architect/completion-review')
+    expect(variables?.remarks).toContain('- no test shows it')
+    expect(variables?.remarks).toContain('the tests do not pass')
+  },
+)
+
+test.each(['D', 'F'] as const)(
+  'coder@%s: tests that fail between two reviews do not hide what the first required',
+  (revision) => {
+    const { ends, finishes, isTold, reviewerReads } = planning(revision)
+    ends('submit_plan', { plan: 'Write it.' })
+    isTold('APPROVED', '')
+    ends('done', { summary: 'Written.' })
+    finishes('checkpoint', COMMIT)
+    finishes('run_tests', GREEN)
+    isTold('NEEDS_CHANGES', '- b.js:1 is empty')
+    for (const run of [RED, GREEN]) {
+      ends('done', { summary: 'Put right.' })
+      finishes('checkpoint', COMMIT)
+      finishes('run_tests', run)
+    }
+    expect(reviewerReads()).toMatchObject({
+      task: 'architect/code-review',
+      variables: { remarks: 'Round 1:\n- b.js:1 is empty' },
+    })
+  },
+)
+
+test('what was required stays within its bound, with the first and the last of it', () => {
+  const { ends, isTold, reviewerReads } = planning('F')
+  for (let i = 1; i <= 20; i += 1) {
+    ends('mark_story_complete', { evidence: 'It is there.' })
+    isTold('NEEDS_CHANGES', `missing ${i}: ${'x'.repeat(2_000)}`)
+  }
+  ends('mark_story_complete', { evidence: 'It is there.' })
+  const remarks = String(reviewerReads()?.variables.remarks)
+  expect(remarks.length).toBeLessThan(13_000)
+  expect(remarks).toContain('missing 1:')
+  expect(remarks).toContain('missing 20:')
+})
