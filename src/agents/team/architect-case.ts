@@ -1,7 +1,7 @@
 import type { AgentView, Decision, Message } from '../role.ts'
 import type { Json } from '../values.ts'
 import type { ArchitectRevision, ArchitectWork } from './architect-work.ts'
-import { bounded } from './coder-work.ts'
+import { bounded, fieldOf } from './coder-work.ts'
 import type { MoveTo } from './decisions.ts'
 import {
   ARCHITECT_ESCALATED,
@@ -14,9 +14,14 @@ import {
   type ResponseMessage,
   runOf,
 } from './protocol.ts'
+import { specText } from './spec-text.ts'
 
 /** Said by an architect to itself, where the table has two steps and the world only one. */
 export const GO_ON = 'go_on'
+
+/** What a question about a story is shown of its spec; the criteria come last, and stay. */
+const SPEC_CHARS_MAX = 20_000
+const SPEC_CUT = '[Here a part of the spec is left out, because it is too long.]'
 
 /** An architect at the moment of a decision. */
 export interface Case {
@@ -107,4 +112,22 @@ export function workspaceOf({ id }: AgentView): string {
 
 export function approve({ id }: RequestMessage): ResponseMessage {
   return { request: id, status: 'APPROVED', feedback: '' }
+}
+
+/** The stories that the model handed in are checked, and made agents of. */
+export function loadStories(c: Case, decision: Decision, input: Json): Decision {
+  const { request } = c.work
+  if (request === null || request.ask.kind !== 'spec') return { ...decision, reason: 'no spec' }
+  const { spec } = request.ask
+  const effect = {
+    kind: 'load_stories',
+    input: {
+      run: request.settings.run,
+      criteria: spec.criteria,
+      spec: bounded(specText(spec), SPEC_CHARS_MAX, SPEC_CUT),
+      stories: fieldOf(input, 'stories'),
+      settings: request.settings,
+    } as unknown as Json,
+  }
+  return { ...decision, effects: [effect] }
 }

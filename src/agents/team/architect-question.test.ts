@@ -17,12 +17,19 @@ const BUDGET: Extract<Ask, { kind: 'budget_review' }> = {
   state: 'FIXING',
   used: 'the tests fail in the same way again and again: nothing says how',
   grants: 0,
+  history: '',
   decisions: 'continue, pivot, escalate, abandon',
   plan: 'None.',
   failures: 'nothing says how this repository is tested',
   diff: null,
 }
-const QUESTION: Ask = { kind: 'question', question: 'Comma or no comma?', tried: '', plan: '' }
+const QUESTION: Ask = {
+  kind: 'question',
+  question: 'Comma or no comma?',
+  tried: '',
+  plan: '',
+  spec: null,
+}
 const CODE = {
   kind: 'code',
   head: 'abc123',

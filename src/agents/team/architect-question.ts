@@ -45,7 +45,7 @@ function partsOf(ask: Ask, title: string): readonly string[] {
 }
 
 /** What is used up is named in a word or two; any other reason is a sentence. */
-function reasonOf(used: string): string {
+export function reasonOf(used: string): string {
   return used.split(' ').length > 2 ? used : `its budget is spent (${used})`
 }
 

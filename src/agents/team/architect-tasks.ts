@@ -1,4 +1,5 @@
 import type { BlobRef } from '../values.ts'
+import { reasonOf } from './architect-question.ts'
 import type { Ask, RequestMessage } from './protocol.ts'
 
 /** What a request is thought about with: the prompt, and what it is filled in with. */
@@ -50,9 +51,8 @@ export function taskOf({ ask, story }: RequestMessage): ArchitectTask | undefine
     case 'budget_review':
       return budgetTask(ask, about)
     case 'question': {
-      const { question, tried, plan } = ask
-      const { story: told = '' } = about
-      const variables = { asker: 'a coder', question, tried, plan, story: told }
+      const { question, tried, plan, spec } = ask
+      const variables = { ...about, question, tried, plan, ...(spec && { spec }) }
       return { task: 'architect/question', variables }
     }
     case 'spec': {
@@ -68,15 +68,16 @@ function budgetTask(
   ask: Extract<Ask, { kind: 'budget_review' }>,
   about: Readonly<Record<string, string>>,
 ): ArchitectTask {
-  const { state, used, grants, decisions, plan, failures, diff } = ask
+  const { state, used, grants, history, decisions, plan, failures, diff } = ask
   return {
     task: 'architect/budget-review',
     variables: {
       ...about,
       plan,
       state,
-      used: oneLine(used),
+      used: oneLine(reasonOf(used)),
       grants: String(grants),
+      history,
       decisions,
       failures,
       ...(diff !== null && { diff }),

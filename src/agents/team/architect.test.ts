@@ -3,6 +3,8 @@ import { type AgentView, EFFECT_FINISHED } from '../role.ts'
 import { beginThinking } from '../thinking/thinking.ts'
 import type { AgentId, Json, JsonObject } from '../values.ts'
 import { architect } from './architect.ts'
+import { loadStories } from './architect-case.ts'
+import { ARCHITECT_REVISIONS, architectWorkOf } from './architect-work.ts'
 import { DEFAULT_LIMITS } from './protocol.ts'
 
 const mind = {
@@ -83,4 +85,18 @@ test('what was wrong with the stories of another request does not count', () => 
   untaken('a waits for itself')
   take('q2')
   expect(untaken('a waits for itself')).toBe('goes on')
+})
+
+test('a long spec goes with its stories without its middle, and that is said', () => {
+  const body = `first ${'x'.repeat(50_000)}`
+  const spec = { title: 'T', body, criteria: [{ id: '1', text: 'It is last.' }] }
+  const data = { request: { ...request('q1'), ask: { kind: 'spec', spec } } }
+  const agent = { data: data as unknown as JsonObject } as AgentView
+  const c = { rules: ARCHITECT_REVISIONS.I, agent, work: architectWorkOf(agent), atMs: 0 }
+  const [effect] = loadStories(c, {}, { stories: [] }).effects ?? []
+  const told = String((effect?.input as JsonObject | undefined)?.spec)
+  expect(told.length).toBeLessThan(21_000)
+  expect(told).toMatch(
+    /^T\n\nfirst x+\n\[.*left out.*\]\nx+\n\nAcceptance criteria:\n1. It is last\.$/,
+  )
 })

@@ -26,6 +26,7 @@ import {
   GO_ON,
   handOn,
   idle,
+  loadStories,
   recovering,
   respond,
   workspaceOf,
@@ -258,22 +259,6 @@ function budgetResponse(request: string, decided: string, feedback: string): Res
   const status =
     budget === 'abandon' ? 'REJECTED' : budget === 'escalate' ? 'NEEDS_CHANGES' : 'APPROVED'
   return { request, status, feedback, budget }
-}
-
-function loadStories(c: Case, decision: Decision, input: Json): Decision {
-  const { request } = c.work
-  if (request === null || request.ask.kind !== 'spec') return { ...decision, reason: 'no spec' }
-  const { criteria } = request.ask.spec
-  const effect = {
-    kind: 'load_stories',
-    input: {
-      run: request.settings.run,
-      criteria,
-      stories: fieldOf(input, 'stories'),
-      settings: request.settings,
-    } as unknown as Json,
-  }
-  return { ...decision, effects: [effect] }
 }
 
 function takeOutcome(c: Case, { kind, result }: FinishedEffect): Decision {

@@ -19,6 +19,8 @@ import { addRemarks, asData, bounded, type Fix } from './coder-work.ts'
 import type { MoveTo } from './decisions.ts'
 import type { ResponseMessage } from './protocol.ts'
 
+const ANSWERS_CHARS_MAX = 12_000
+
 export function takeResponse(c: CoderCase, response: ResponseMessage): Decision {
   if (response.request !== c.work.pending?.id) return { reason: 'an answer that came too late' }
   const decision = decideOn(c, response)
@@ -75,7 +77,11 @@ function afterQuestion(c: CoderCase, { status, feedback }: ResponseMessage): Dec
   }
   const to = c.agent.origin ?? 'PLANNING'
   const move: MoveTo = { event: 'question_answered', to }
-  return resume(c, move, `The answer to your question: ${feedback}`)
+  const decision = resume(c, move, `The answer to your question: ${feedback}`)
+  const { answers: before, pending } = c.work
+  const question = pending?.ask.kind === 'question' ? pending.ask.question : ''
+  const answers = bounded([before, question, `> ${feedback}`].join('\n').trim(), ANSWERS_CHARS_MAX)
+  return { ...decision, set: { ...decision.set, ...asData({ answers }) } }
 }
 
 function afterBudgetReview(c: CoderCase, { status, feedback, budget }: ResponseMessage): Decision {
@@ -115,9 +121,19 @@ function goOn(
     return { ...decision, set: { ...decision.set, ...set } }
   }
   const { plan, fix } = c.work
-  if (move.to === 'PLANNING') return think(c, 'coder/planning', move, told, set)
+  if (move.to === 'PLANNING') {
+    return think(c, 'coder/planning', move, { ...plannedBefore(c), ...told }, set)
+  }
   if (fix !== null && fix !== undefined) return thinkFix(c, fix, move, told, set)
   return think(c, 'coder/coding', move, { plan: plan === '' ? 'None.' : plan, ...told }, set)
+}
+
+/** What a conversation that planned it before had, and a new one has not. */
+function plannedBefore({ work }: CoderCase): Readonly<Record<string, string>> {
+  const { plan, earlier, failure, tests } = work
+  const failures = failure === null ? '' : bounded(tests)
+  const known = { plan, remarks: earlier.plan, failures }
+  return Object.fromEntries(Object.entries(known).filter(([, text]) => text !== ''))
 }
 
 function afterCodeReview(c: CoderCase, { status, feedback }: ResponseMessage): Decision {

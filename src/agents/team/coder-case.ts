@@ -33,6 +33,9 @@ export interface CoderCase {
   readonly work: CoderWork
 }
 
+const PROGRESS =
+  'what you changed before is in the workspace. Look at that first: git status names the files, git diff shows what changed in those that were there before.'
+
 /** Begins to think about something in the state that the move leads to. */
 export function think(
   c: CoderCase,
@@ -45,7 +48,8 @@ export function think(
   const state = move?.to ?? c.agent.state ?? ''
   const turnsMax = turnsOf(c, state)
   const lessons = lessonsText(work.lessons)
-  const takesLessons = task === 'coder/planning' || task === 'coder/coding'
+  const isCoding = task === 'coder/coding'
+  const takesLessons = task === 'coder/planning' || isCoding
   const assignment: Assignment = {
     task,
     withheld: c.rules.withheld,
@@ -55,12 +59,15 @@ export function think(
     variables: {
       ...storyVariables(c.work, turnsMax),
       ...(takesLessons && lessons !== '' && { lessons }),
+      ...(isCoding && c.work.isBegun && { progress: PROGRESS }),
+      ...(c.work.answers !== '' && { answer: c.work.answers }),
       ...variables,
     },
     turnsMax,
   }
   const { decision } = beginThinking(c.agent, assignment, work.settings.minds.coder)
-  const all = { ...decision, set: { ...decision.set, ...set } }
+  const begun = isCoding ? asData({ isBegun: true }) : {}
+  const all = { ...decision, set: { ...decision.set, ...begun, ...set } }
   return move === undefined ? all : { ...all, move }
 }
 
@@ -81,7 +88,9 @@ export function thinkFix(
   const known = { ...(plan !== '' && { plan }), ...(diff && { diff }) }
   const text = bounded(fix.text)
   if (fix.kind === 'tests') {
-    return think(c, 'coder/fixing-tests', move, { ...known, ...told, failures: text }, set)
+    const { earlier } = fix
+    const failing = { failures: text, ...(earlier !== undefined && { earlier }) }
+    return think(c, 'coder/fixing-tests', move, { ...known, ...told, ...failing }, set)
   }
   if (fix.kind === 'review') {
     return think(c, 'coder/fixing-review', move, { ...known, ...told, remarks: text }, set)

@@ -25,6 +25,9 @@ import {
 import type { MoveTo } from './decisions.ts'
 import type { Ask } from './protocol.ts'
 
+/** Of tests that failed before: enough to see whether it is the same again. */
+const EARLIER_CHARS_MAX = 4_000
+
 export function takeOutcome(c: CoderCase, { kind, result }: FinishedEffect): Decision {
   const { state } = c.agent
   if (kind === 'prepare_workspace' && state === 'SETUP') return setUp(c, result)
@@ -81,9 +84,10 @@ function judgeClaim(c: CoderCase, result: FinishedEffect['result']): Decision {
 }
 
 function testsFailed(c: CoderCase, text: string, fingerprint: string, set: JsonObject): Decision {
-  const { counts, failure, work } = c.work
+  const { counts, failure, tests, work } = c.work
   const sameFailures = failure === fingerprint ? counts.sameFailures + 1 : 1
-  const fix: Fix = { kind: 'tests', text }
+  const earlier = failure === null ? '' : bounded(tests, EARLIER_CHARS_MAX)
+  const fix: Fix = { kind: 'tests', text, ...(earlier !== '' && { earlier }) }
   const changed = asData({
     tests: text,
     failure: fingerprint,

@@ -1,6 +1,6 @@
 import type { Exhausted } from '../../ledger/limits.ts'
 import type { Decision } from '../role.ts'
-import type { ThinkingStep } from '../thinking/thinking.ts'
+import { type ThinkingStep, turnsUsed } from '../thinking/thinking.ts'
 import type { Json } from '../values.ts'
 import { type CoderCase, fail, request } from './coder-case.ts'
 import { asData, bounded, fieldOf } from './coder-work.ts'
@@ -44,7 +44,8 @@ function takeEnding(c: CoderCase, decision: Decision, tool: string, input: Json)
       const ask = { kind: 'question', question: text('question'), tried: text('tried') } as const
       const move: MoveTo = { event: 'question_asked', to: 'QUESTION' }
       const reason = bounded(ask.question, 500)
-      return request(c, { ...decision, reason }, move, { ...ask, plan: c.work.plan })
+      const { plan, work } = c.work
+      return request(c, { ...decision, reason }, move, { ...ask, plan, spec: work.spec })
     }
     case 'done': {
       const { story, settings } = c.work.work
@@ -87,12 +88,13 @@ function planningOver(c: CoderCase, decision: Decision, what: string, cause?: Ex
 function planningStuck(c: CoderCase, before: Decision, reason: string): Decision {
   const move = c.rules.planningStuck
   if (move.to !== 'QUESTION') return submitPlan(c, before, bestPlan(c), reason)
-  const { counts } = c.work
+  const { counts, work } = c.work
   if (counts.stuck > 0) return planningOver(c, before, `planning cannot go on: ${reason}`)
   const set = { ...before.set, ...asData({ counts: { ...counts, stuck: counts.stuck + 1 } }) }
   const question = `Planning cannot go on: ${reason}`
   const decision = { ...before, set, reason: bounded(question, 500) }
-  return request(c, decision, move, { kind: 'question', question, tried: '', plan: '' })
+  const ask: Ask = { kind: 'question', question, tried: '', plan: '', spec: work.spec }
+  return request(c, decision, move, ask)
 }
 
 function bestPlan(c: CoderCase): string {
@@ -113,6 +115,7 @@ export function reviewBudget(
     state,
     used: spent,
     grants: counts.grants,
+    history: historyOf(c),
     decisions: c.rules.decisions,
     plan,
     failures: tests,
@@ -121,4 +124,19 @@ export function reviewBudget(
   const move: MoveTo = { event: 'budget_exhausted', to: 'BUDGET_REVIEW' }
   const told = { ...decision, set: { ...decision.set, spent }, reason: bounded(spent, 500) }
   return request(c, told, move, ask, cause)
+}
+
+/** How far a story came, by what its coder has counted. */
+function historyOf({ agent, work: { counts } }: CoderCase): string {
+  const { used, most } = turnsUsed(agent)
+  const times = (what: string, count: number) =>
+    count === 0 ? '' : `${what} ${count === 1 ? 'once' : `${count} times`}.`
+  return [
+    `The last conversation took ${used} of ${most} turns.`,
+    times('The plan was sent back', counts.planRounds),
+    times('The code was sent back', counts.codeRounds),
+    times('The merge came back', counts.mergeRounds),
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
 }

@@ -17,6 +17,10 @@ export interface CoderWork {
   readonly counts: Counts
   /** What reviewers required of the plan, or of the claim that none is needed, and of the code. */
   readonly earlier: EarlierRemarks
+  /** What it asked, and what it was answered: a later conversation knows nothing of it. */
+  readonly answers: string
+  /** Whether coding was begun, so that its files may be there already. */
+  readonly isBegun: boolean
   /** The request whose answer is waited for. */
   readonly pending: RequestMessage | null
   /** What was used up when a budget review was asked for. */
@@ -28,6 +32,8 @@ export interface CoderWork {
 export type Fix = {
   readonly kind: 'tests' | 'review' | 'conflict'
   readonly text: string
+  /** Of tests: what those said that failed before, where they did. */
+  readonly earlier?: string
 }
 
 export type EarlierRemarks = { readonly plan: string; readonly code: string }
@@ -64,6 +70,8 @@ const NOTHING: Omit<CoderWork, 'work'> = {
   fix: null,
   counts: NO_COUNTS,
   earlier: { plan: '', code: '' },
+  answers: '',
+  isBegun: false,
   pending: null,
   spent: '',
   failure: null,
@@ -104,11 +112,11 @@ export function lessonsText(lessons: readonly Lesson[]): string {
 }
 
 /** A text that fits a message. */
-export function bounded(text: string, charsMax = CHARS_MAX): string {
+export function bounded(text: string, charsMax = CHARS_MAX, cut = '[…]'): string {
   if (text.length <= charsMax) return text
   const half = Math.floor(charsMax / 2)
   // A character may be cut in two.
-  return `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`.toWellFormed()
+  return `${text.slice(0, half)}\n${cut}\n${text.slice(-half)}`.toWellFormed()
 }
 
 /** With one more round, so that the next reviewer sees what was required before. */

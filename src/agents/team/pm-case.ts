@@ -113,9 +113,3 @@ export function think(
   const { decision } = beginThinking(agent, assignment, settings.minds.pm)
   return { ...decision, move, set: { ...decision.set, ...set } }
 }
-
-/** A spec as others read it. */
-export function specText({ title, body, criteria }: Spec): string {
-  const list = criteria.map(({ id, text }) => `${id}. ${text}`).join('\n')
-  return `${title}\n\n${body}\n\nAcceptance criteria:\n${list}`
-}

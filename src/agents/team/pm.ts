@@ -30,7 +30,6 @@ import {
   type PmWork,
   SPEC_BROUGHT,
   type SpecBrought,
-  specText,
   think,
 } from './pm-case.ts'
 import {
@@ -48,7 +47,7 @@ import {
   runOf,
   type Spec,
 } from './protocol.ts'
-import { readSpec } from './spec-text.ts'
+import { readSpec, specText } from './spec-text.ts'
 
 /** The product manager: from a document or an interview to a spec that the architect takes. */
 export const pmRole: Role = {

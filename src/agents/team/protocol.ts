@@ -67,6 +67,8 @@ export type StoryMessage = {
   readonly story: Story
   readonly attempt: number
   readonly lessons: readonly Lesson[]
+  /** The spec that it is of, as far as it fits a prompt; null where nobody kept it. */
+  readonly spec: BlobRef | null
   readonly settings: TeamSettings
 }
 
@@ -97,6 +99,7 @@ export type Ask =
       readonly question: string
       readonly tried: string
       readonly plan: string
+      readonly spec: BlobRef | null
     }
   | {
       readonly kind: 'plan'
@@ -121,6 +124,8 @@ export type Ask =
       readonly state: string
       readonly used: string
       readonly grants: number
+      /** How far it came, in a line. */
+      readonly history: string
       /** What the coder's revision can be told. */
       readonly decisions: string
       readonly plan: string
@@ -185,6 +190,7 @@ export const STORY_LOADED = 'story_loaded'
 export type StoryLoaded = {
   readonly story: Story
   readonly dependents: readonly string[]
+  readonly spec: BlobRef | null
   readonly settings: TeamSettings
 }
 

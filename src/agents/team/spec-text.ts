@@ -69,3 +69,9 @@ function numbered(item: string, index: number): { id: string; text: string } {
     ? { id: String(index + 1), text: item }
     : { id, text }
 }
+
+/** A spec as others read it. */
+export function specText({ title, body, criteria }: Spec): string {
+  const list = criteria.map(({ id, text }) => `${id}. ${text}`).join('\n')
+  return `${title}\n\n${body}\n\nAcceptance criteria:\n${list}`
+}

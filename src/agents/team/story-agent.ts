@@ -10,7 +10,7 @@ import {
   type Message,
   type Role,
 } from '../role.ts'
-import type { AgentId, EffectId, Json, JsonObject } from '../values.ts'
+import type { AgentId, BlobRef, EffectId, Json, JsonObject } from '../values.ts'
 import {
   CODER_IDLE,
   COME_FORWARD,
@@ -42,6 +42,7 @@ import {
 /** What a story knows about itself. */
 export type StoryData = {
   readonly story: Story
+  readonly spec: BlobRef | null
   readonly settings: TeamSettings
   readonly dependents: readonly string[]
   /** Dependencies that are not there yet, and those of them that failed, with the reason. */
@@ -66,7 +67,7 @@ type FailedEnd = Extract<StoryEnded['end'], { kind: 'failed' }>
 const REASON_CHARS_MAX = 300
 
 /** What a removed key stands for. */
-const UNSET = { coder: null, commit: null, nextInLine: null, ended: null, asked: null }
+const UNSET = { spec: null, coder: null, commit: null, nextInLine: null, ended: null, asked: null }
 
 /** From outside: the human takes the story out of the run, whether it failed or not. */
 export const CUT_STORY = 'cut_story'
@@ -122,11 +123,12 @@ function takeOutcome(agent: AgentView, data: StoryData, event: AgentEvent): Deci
   return { reason: `not for a story: ${event.type}` }
 }
 
-function load(agent: AgentView, { story, dependents, settings }: StoryLoaded): Decision {
+function load(agent: AgentView, { story, dependents, spec, settings }: StoryLoaded): Decision {
   if (agent.data.story !== undefined) return { reason: 'loaded already' }
   const data: StoryData = {
     ...UNSET,
     story,
+    spec,
     settings,
     dependents,
     missing: story.dependsOn,
@@ -182,13 +184,13 @@ function ready(
 }
 
 function take(agent: AgentView, data: StoryData, { coder }: StoryTaken): Decision {
-  const { story, settings, lessons, attempts } = data
+  const { story, spec, settings, lessons, attempts } = data
   if (agent.state !== 'READY') {
     const to = dispatcherOf(runOf(agent.id))
     const free: Message = { to, type: CODER_IDLE, payload: { agent: coder } }
     return { send: [report(agent, data, 'REQUEUED', false), free], reason: 'gone meanwhile' }
   }
-  const work = { story, settings, lessons, attempt: attempts + 1 } as unknown as Json
+  const work = { story, spec, settings, lessons, attempt: attempts + 1 } as unknown as Json
   return {
     move: { event: 'story_assigned', to: 'ASSIGNED' },
     set: { coder },

@@ -98,6 +98,13 @@ export function turnsLeft(agent: AgentView): number {
   return ground.assignment.turnsMax - thinking.turn
 }
 
+/** How many turns the conversation has had that is under way, or was last, and how many it has. */
+export function turnsUsed(agent: AgentView): { readonly used: number; readonly most: number } {
+  const { thinking, ground } = thinkingOf(agent)
+  const { turnsMax: most } = ground.assignment
+  return { used: Math.min(thinking.turn, most), most }
+}
+
 /** Goes on after an event; undefined when the event is not about the agent's thinking. */
 export function continueThinking(agent: AgentView, event: AgentEvent): ThinkingStep | undefined {
   if (agent.data.thinking === undefined) return undefined

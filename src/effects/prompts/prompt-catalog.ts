@@ -12,7 +12,7 @@ export type Variables = Readonly<Record<string, VariableKind>>
 export const SYSTEM_VARIABLES = { place: 'text?', instructions: 'data?' } as const
 
 const STORY = { story: 'data', criteria: 'data', turns: 'text' } as const
-/** What a coder comes back with from a question or a budget review. */
+/** What a coder was told at questions, and at a budget review. */
 const RETURN = { answer: 'data?', guidance: 'data?' } as const
 const FIXING = { system: 'coder/fixing' } as const
 
@@ -37,7 +37,7 @@ export const TASKS = {
       plan: 'data',
       remarks: 'data?',
       lessons: 'output?',
-      progress: 'data?',
+      progress: 'text?',
     },
   },
   'coder/fixing-tests': {
@@ -65,7 +65,6 @@ export const TASKS = {
       spec: 'data',
       criteria: 'data?',
       problems: 'data?',
-      refusal: 'data?',
       turns: 'text',
     },
   },
@@ -90,7 +89,7 @@ export const TASKS = {
       used: 'text',
       grants: 'text',
       decisions: 'text',
-      history: 'output?',
+      history: 'text?',
       diff: 'output?',
       failures: 'output?',
     },
@@ -98,29 +97,20 @@ export const TASKS = {
   'architect/question': {
     system: 'architect/question',
     variables: {
-      asker: 'text',
+      ...STORY,
       question: 'data',
       tried: 'data?',
-      story: 'data?',
       spec: 'data?',
       plan: 'data?',
-      decision: 'data?',
-      turns: 'text',
     },
   },
   'pm/interviewing': {
     system: 'pm/interviewing',
-    variables: {
-      wish: 'data?',
-      answers: 'data?',
-      spec: 'data?',
-      problems: 'data?',
-      turns: 'text',
-    },
+    variables: { wish: 'data?', turns: 'text' },
   },
   'pm/drafting': {
     system: 'pm/drafting',
-    variables: { document: 'data?', interview: 'data?', refusal: 'data?', turns: 'text' },
+    variables: { document: 'data?', interview: 'data?', turns: 'text' },
   },
   'pm/revising': {
     system: 'pm/revising',

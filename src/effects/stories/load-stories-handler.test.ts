@@ -42,10 +42,12 @@ function open() {
   }
   const handler = loadStoriesHandler(() => registry, journal)
   const load = (effect: string, ...stories: object[]) => {
-    const input = { run: 'r', criteria: [{ id: '1', text: 'One.' }], settings: {}, stories }
+    const criteria = [{ id: '1', text: 'One.' }]
+    const input = { run: 'r', criteria, spec: 'Build one.', settings: {}, stories }
     const id = effect as EffectId
     const kind = 'load_stories'
-    const context = {} as EffectContext
+    const put = async (text: string) => ({ sha256: text, bytes: text.length })
+    const context = { blobs: { put } } as unknown as EffectContext
     return handler.run({ id, agent: 'r/a' as AgentId, kind, input: input as Json }, context)
   }
   const told = () => [...mail.values()].map(({ agent, type }) => `${type} → ${agent}`)
@@ -57,6 +59,13 @@ test('the dispatcher is told how many there are before the first of them is', as
   expect(await load('e1', story('a'))).toEqual({ ok: true, value: { problems: [], count: 1 } })
   expect(told()).toEqual(['stories_loaded → r/dispatcher', 'story_loaded → r/story/a'])
   expect([...mail.values()][0]?.payload).toMatchObject({ count: 1 })
+})
+
+test('every story is told which spec it is of', async () => {
+  const { load, mail } = open()
+  await load('e1', story('a'))
+  const loaded = [...mail.values()].find(({ type }) => type === 'story_loaded')
+  expect(loaded?.payload).toMatchObject({ spec: { sha256: 'Build one.', bytes: 10 } })
 })
 
 test('what cannot be built changes nothing', async () => {

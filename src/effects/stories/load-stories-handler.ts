@@ -19,6 +19,8 @@ import type { Criterion, Story } from '../../stories/story.ts'
 type LoadStoriesInput = {
   readonly run: string
   readonly criteria: readonly Criterion[]
+  /** What the stories are of, for those who are asked about them. */
+  readonly spec: string
   readonly settings: TeamSettings
   readonly stories: readonly SubmittedStory[]
 }
@@ -47,8 +49,8 @@ export function loadStoriesHandler(
 ): EffectHandler {
   return {
     policy: { timeoutMs: 600_000, attemptsMax: 3 },
-    async run({ id, input }): Promise<Attempt> {
-      const { run, criteria, settings, stories } = input as unknown as LoadStoriesInput
+    async run({ id, input }, { blobs }): Promise<Attempt> {
+      const { run, criteria, spec: text, settings, stories } = input as unknown as LoadStoriesInput
       const proposed = stories.map(toProposed)
       const texts = new Map(criteria.map((criterion) => [criterion.id, criterion]))
       const whole = proposed.map((story) => ({
@@ -75,11 +77,13 @@ export function loadStoriesHandler(
         })
       }
       const dependents = dependentsOf(proposed)
+      const spec = { ...(await blobs.put(text)) }
       // The first that is ready is handed out at once.
       for (const story of devopsFirst(whole)) {
         const loaded: StoryLoaded = {
           story,
           dependents: dependents.get(story.id) ?? [],
+          spec,
           settings,
         }
         await tell(storyAgentOf(run, story.id), STORY_LOADED, loaded)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Story } from '../../stories/story.ts'
 import { type AgentView, EFFECT_FINISHED } from '../role.ts'
+import type { Assignment } from '../thinking/assignment.ts'
 import { beginThinking } from '../thinking/thinking.ts'
 import type { AgentId, Json, JsonObject } from '../values.ts'
 import { taskOf } from './architect-tasks.ts'
@@ -48,7 +49,7 @@ const assignment = {
 /** A coder that plans, and what its reviewer reads. */
 function planning(revision: 'D' | 'F') {
   const role = coder(revision)
-  const work = { story, attempt: 1, lessons: [], settings }
+  const work = { story, attempt: 1, lessons: [], spec: SPEC, settings }
   const fresh = { id: 'run/coder-1' as AgentId, state: 'PLANNING', origin: null, generation: 1 }
   const begun = beginThinking({ ...fresh, data: {}, seq: 1 }, assignment, mind).decision.set
   const data = { ...begun, work, isAtWork: true, place: { folder: '/w', branch: 'b' } }
@@ -68,11 +69,19 @@ function planning(revision: 'D' | 'F') {
       const payload = { effect: 'e', kind, result }
       take(role.handle(agent, { id: 'e', type: EFFECT_FINISHED, payload, atMs: 0 }))
     },
-    isTold: (status: ResponseMessage['status'], feedback: string) => {
+    isTold: (status: ResponseMessage['status'], feedback: string, more: JsonObject = {}) => {
       const request = workOf(agent).pending?.id ?? ''
-      const payload = { request, status, feedback }
+      const payload = { request, status, feedback, ...more }
       take(role.handle(agent, { id: 'e', type: RESPONSE, payload, atMs: 0 }))
     },
+    /** Its state is left for one from which it comes back. */
+    givesUp: (what: string) => {
+      const { state } = agent
+      const step = { kind: 'spent', what, decision: {} } as never
+      take(afterThinking(the(), step))
+      agent = { ...agent, origin: state }
+    },
+    reads: () => (agent.data.ground as unknown as { assignment: Assignment }).assignment,
     reviewerReads: () => {
       const { pending } = workOf(agent)
       return pending === null ? undefined : taskOf(pending)
@@ -80,6 +89,7 @@ function planning(revision: 'D' | 'F') {
   }
 }
 
+const SPEC = { sha256: 'spec', bytes: 9 }
 const GREEN = { verdict: 'passed', message: 'passed', commands: [], counts: null }
 const RED = { verdict: 'failed', message: 'failed', commands: [], fingerprint: 'f' }
 const COMMIT = { head: 'abc', diff: { sha256: 'x', bytes: 1 } }
@@ -151,4 +161,64 @@ test('what was required stays within its bound, with the first and the last of i
   expect(remarks.length).toBeLessThan(13_000)
   expect(remarks).toContain('missing 1:')
   expect(remarks).toContain('missing 20:')
+})
+
+test('what was asked and answered is told to every later conversation', () => {
+  const { ends, isTold, reads, reviewerReads } = planning('F')
+  ends('ask_question', { question: 'What is 1 / 0?', tried: 'To read.' })
+  const asked = { question: 'What is 1 / 0?', spec: SPEC, criteria: '1. It is there.' }
+  expect(reviewerReads()).toMatchObject({ task: 'architect/question', variables: asked })
+  isTold('APPROVED', 'A RangeError.')
+  ends('submit_plan', { plan: 'Write it.' })
+  isTold('APPROVED', '')
+  expect(reads()).toMatchObject({
+    task: 'coder/coding',
+    variables: { answer: 'What is 1 / 0?\n> A RangeError.' },
+  })
+})
+
+test('who codes anew is told that files are there, and who codes first is not', () => {
+  const { ends, givesUp, isTold, reads, reviewerReads } = planning('F')
+  ends('submit_plan', { plan: 'Write it.' })
+  isTold('NEEDS_CHANGES', '- name the test')
+  ends('submit_plan', { plan: 'Write it, and test/b.' })
+  isTold('APPROVED', '')
+  expect(reads().variables).not.toHaveProperty('progress')
+  givesUp('context')
+  const history = 'The last conversation took 1 of 80 turns. The plan was sent back once.'
+  expect(reviewerReads()).toMatchObject({
+    task: 'architect/budget-review',
+    variables: { used: 'its budget is spent (context)', history },
+  })
+  isTold('APPROVED', 'Go on.', { budget: 'continue' })
+  expect(reads()).toMatchObject({
+    task: 'coder/coding',
+    variables: { guidance: 'Go on.', progress: expect.stringContaining('in the workspace') },
+  })
+})
+
+test('who plans anew has its plan, and what was required of it', () => {
+  const { ends, givesUp, isTold, reads } = planning('F')
+  ends('submit_plan', { plan: 'Write it.' })
+  isTold('NEEDS_CHANGES', '- name the test')
+  givesUp('context')
+  isTold('APPROVED', 'Go on.', { budget: 'continue' })
+  const known = { plan: 'Write it.', remarks: 'Round 1:\n- name the test', guidance: 'Go on.' }
+  expect(reads()).toMatchObject({ task: 'coder/planning', variables: known })
+})
+
+test('tests that fail again are shown with what they said before', () => {
+  const { ends, finishes, isTold, reads } = planning('F')
+  ends('submit_plan', { plan: 'Write it.' })
+  isTold('APPROVED', '')
+  for (const message of ['one is red', 'two is red']) {
+    ends('done', { summary: 'Written.' })
+    finishes('checkpoint', COMMIT)
+    finishes('run_tests', { ...RED, message })
+    expect(reads().variables.failures).toBe(message)
+  }
+  expect(reads()).toMatchObject({
+    task: 'coder/fixing-tests',
+    variables: { earlier: 'one is red' },
+  })
 })
