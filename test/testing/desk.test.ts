@@ -1,3 +1,5 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
 import type { TestCommand } from '../../src/effects/testing/test-result.ts'
@@ -112,4 +114,20 @@ test('a coder is told how much of the output of tests is kept nowhere', async ()
   const [, name] = /path "(output:\w+)"/.exec(text) ?? []
   const all = (await desk.outputs.read(name ?? '')) ?? ''
   expect(all.split(`\n[${dropped} bytes left out]\n`)).toHaveLength(3)
+})
+
+test('what the tests of a coder write is undone, and what it wrote itself is not', async () => {
+  const counting =
+    'echo ran >> counter.txt; mkdir -p coverage; echo x > coverage/out.txt; cat deps/a'
+  const files = { 'counter.txt': 'none\n', 'test.sh': counting, '.gitignore': 'deps/\n' }
+  const desk = await openDesk(files, { ...RULES, testCommands: sh('test.sh') })
+  const at = (path: string) => join(desk.workspace, path)
+  mkdirSync(at('deps'))
+  writeFileSync(at('deps/a'), 'installed\n')
+  writeFileSync(at('mine.txt'), 'by a command\n')
+  expect(await call(desk, 'run_tests')).toContain('installed')
+  expect(readFileSync(at('counter.txt'), 'utf8')).toBe('none\n')
+  expect(existsSync(at('coverage'))).toBe(false)
+  expect(readFileSync(at('mine.txt'), 'utf8')).toBe('by a command\n')
+  expect(readFileSync(at('deps/a'), 'utf8')).toBe('installed\n')
 })

@@ -200,9 +200,16 @@ export function refuseClaim(c: CoderCase, remarks: string, failures = ''): Decis
 }
 
 /** What needs no change is done when the tests pass on it as it is. */
-export function testAsItIs({ work: { place, work } }: CoderCase): Decision {
-  const input = { ...work.settings.tests, workspace: place?.folder ?? '' }
-  return { effects: [{ kind: 'run_tests', input }] }
+export function testAsItIs(c: CoderCase): Decision {
+  return { effects: [testing(c)] }
+}
+
+/** Whatever a run leaves in the workspace is undone, or the next commit would have it. */
+export function testing({ work: { place, work } }: CoderCase): EffectRequest {
+  const { settings, story } = work
+  const rewind = { run: settings.run, story: story.id }
+  const input = { ...settings.tests, workspace: place?.folder ?? '', rewind }
+  return { kind: 'run_tests', input }
 }
 
 export function finish(

@@ -9,6 +9,7 @@ import {
   refuseClaim,
   request,
   sendBack,
+  testing,
   think,
   thinkFix,
 } from './coder-case.ts'
@@ -55,9 +56,7 @@ function runTests(c: CoderCase, result: FinishedEffect['result']): Decision {
   const diff = fieldOf(result.value, 'diff') as unknown as BlobRef | null
   const set = asData({ head, diff })
   if (head === null) return testsFailed(c, 'Nothing was changed.', 'no_change', set)
-  const { place, work } = c.work
-  const input = { ...work.settings.tests, workspace: place?.folder ?? '' }
-  return { set, effects: [{ kind: 'run_tests', input }] }
+  return { set, effects: [testing(c)] }
 }
 
 function judgeTests(c: CoderCase, result: FinishedEffect['result']): Decision {

@@ -21,7 +21,8 @@ export interface DeskParts {
   outputsOf(run: string): OutputFiles
   /** What a story has changed. */
   readDiff(owner: Owner, path: string | undefined): Promise<string>
-  runTests(folder: string, sandbox: Sandbox, signal: AbortSignal): ReturnType<RunTests>
+  /** Runs the tests of a workspace, and leaves none of what they write there. */
+  runTests(owner: Owner, sandbox: Sandbox, signal: AbortSignal): ReturnType<RunTests>
 }
 
 type RunTests = NonNullable<ToolContext['runTests']>
@@ -105,7 +106,7 @@ export function openDesks(parts: DeskParts): Desks {
         readDiff: (path) => parts.readDiff(owner, path),
       }
       if (access === 'read') return desk
-      return { ...desk, runTests: (signal) => parts.runTests(folder, sandbox, signal) }
+      return { ...desk, runTests: (signal) => parts.runTests(owner, sandbox, signal) }
     },
 
     async clear(owner) {

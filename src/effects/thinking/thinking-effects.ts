@@ -113,7 +113,8 @@ function setDesks(settings: ThinkingSettings): Desks {
       const wanted = path === undefined ? range : { ...range, path }
       return readDiff(git, repositories, wanted, secrets)
     },
-    async runTests(folder, sandbox, signal) {
+    async runTests(owner, sandbox, signal) {
+      const { folder } = placeOf(stateFolder, owner)
       const commands = settings.testCommands
         ? await readCommands(folder, settings.testCommands)
         : (await detectTestCommands(folder)).commands
@@ -125,8 +126,14 @@ function setDesks(settings: ThinkingSettings): Desks {
         return null
       }
       const place = { sandbox, workspace: folder }
-      const result = await runTests({ ...place, commands, signal, secrets, saveOutput, ...rules })
-      return { result, printed }
+      // What is there now is the coder's, whoever wrote it; what the tests add is nobody's work.
+      await workspaces.checkpoint(owner)
+      try {
+        const run = { ...place, commands, signal, secrets, saveOutput, ...rules }
+        return { result: await runTests(run), printed }
+      } finally {
+        await workspaces.rewind(owner)
+      }
     },
   })
 }

@@ -7,7 +7,8 @@ import { defineTool, refused, said } from './tool.ts'
 export const TEST_TOOLS = [
   defineTool({
     name: 'run_tests',
-    description: 'Runs the tests of the repository, the way they are run when you are done.',
+    description:
+      'Runs the tests of the repository, the way they are run when you are done. What they write is undone afterwards, but for ignored files.',
     schema: z.strictObject({}),
     isReadOnly: false,
     async run(_, { runTests, outputs, signal }) {

@@ -140,6 +140,29 @@ scenario('two stories that are green alone and red together are mended', BOTH, a
   for (const name of ['a', 'b']) expect(world.target(`tests/${name}.sh`)).toBe('true')
 })
 
+scenario(
+  'what the tests write is not merged, also where they failed at first',
+  BOTH,
+  async (open) => {
+    const traces = 'echo ran >> counter.txt; mkdir -p coverage; echo x > coverage/out.txt\n'
+    const world = await open({
+      replies: [
+        submit(story('hello', { criteria: ['1', '2'] })),
+        writes('hello', write('tests/1.sh', 'false\n')),
+        working({ ...TESTS_FAIL, turn: 1 }, write('tests/1.sh', 'true\n')),
+        ...PLAIN,
+      ],
+      files: { ...FILES, 'test.sh': `${traces}${FILES['test.sh']}`, 'counter.txt': 'none\n' },
+      tests: { commands: [{ argv: ['sh', 'test.sh'] }] },
+    })
+    await world.untilOver()
+    expect(world.log()).toEqual(['Add hello', 'init'])
+    expect(world.target('tests/1.sh')).toBe('true')
+    expect(world.target('counter.txt')).toBe('none')
+    expect(world.target('coverage/out.txt')).toBeUndefined()
+  },
+)
+
 scenario('no test is a failure, however green the exit code', BOTH, async (open, { coder }) => {
   const world = await open({
     replies: [
