@@ -30,7 +30,7 @@ const request = (id: string) => ({
   from: 'run/coder-1',
   story: null,
   settings,
-  ask: { kind: 'plan', plan: 'Write it.', round: 1, note: '' },
+  ask: { kind: 'plan', plan: 'Write it.', round: 1, note: '', earlier: '' },
 })
 
 const agent = (place: string, state: string, data: object = {}): AgentView => ({
