@@ -35,6 +35,8 @@ export interface AttemptError {
   readonly code: string
   readonly message: string
   readonly retry: 'never' | 'later' | 'restored'
+  /** The service that was wanting, where that is another than the one the effect needs. */
+  readonly service?: string
   /** How long the service asked to be left alone; what is no finite number names no time. */
   readonly retryAfterMs?: number
   /** How often the same failed before as other effects; what is waited grows with it. */
@@ -76,7 +78,7 @@ export interface EffectHandler {
   run(effect: Effect, context: EffectContext): Promise<Attempt>
 }
 
-/** A service that effects need, such as a model provider or a forge. */
+/** A service that effects need, such as a model provider, a forge or the machine itself. */
 export interface Service {
   readonly concurrencyMax?: number
   /** Whether it answers. Must not reject. */

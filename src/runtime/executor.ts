@@ -1,7 +1,7 @@
 import type { EffectId, EffectResult } from '../agents/values.ts'
+import { checked, describe, threw, timedOut } from './attempts.ts'
 import type { BlobStore } from './blobs.ts'
 import { type Clock, sleepUntil } from './clock.ts'
-import { requireJson } from './decision.ts'
 import {
   type Attempt,
   type AttemptError,
@@ -32,11 +32,6 @@ const PROBE_TIMEOUT_MS = 10_000
 
 /** How long a handler that was aborted is waited for; then it is taken to have ended. */
 const ABORT_GRACE_MS = 5_000
-
-const MESSAGE_CHARS_MAX = 4_096
-
-/** The longest wait that is told from another: what lies beyond is no time that can be stored. */
-const NAMED_MS_MAX = 1e15
 
 /** One for all: to make one takes longer than to abort with it. */
 const OVER = new DOMException('it has ended', 'AbortError')
@@ -187,9 +182,10 @@ export class Executor {
       const { error } = outcome
       if (error.retry === 'never') return failure(error.code, error.message)
       const waitMs = this.#waitMs(error, policy, attempt)
-      const isLong = gate !== undefined && (error.retryAfterMs ?? waitMs) > WAIT_MS_MAX
+      const wanting = this.#wanting(error, gate)
+      const isLong = wanting !== undefined && (error.retryAfterMs ?? waitMs) > WAIT_MS_MAX
       const isOver = attempt >= policy.attemptsMax || isLong || error.retry === 'restored'
-      if (isOver) return this.#giveUp(error, gate, attempt)
+      if (isOver) return this.#giveUp(error, wanting, attempt)
       hold.begin()
       await sleepUntil(this.#parts.clock, this.#parts.clock.nowMs() + waitMs, signal)
     }
@@ -240,16 +236,23 @@ export class Executor {
   ): Promise<Attempt | 'aborted'> {
     try {
       const outcome = checked(await work())
-      if (gate !== undefined && outcome !== 'aborted') this.#tell(gate, outcome)
+      if (outcome !== 'aborted') this.#tell(gate, outcome)
       return outcome
     } finally {
       this.#places.leave()
     }
   }
 
-  #tell(gate: ServiceGate, outcome: Attempt): void {
-    if (outcome.ok) gate.succeeded()
+  /** The service that a try failed for; without one that is named, the effect's own. */
+  #wanting({ service = '' }: AttemptError, gate: ServiceGate | undefined): ServiceGate | undefined {
+    return this.#gates.get(service) ?? gate
+  }
+
+  #tell(own: ServiceGate | undefined, outcome: Attempt): void {
+    if (outcome.ok) own?.succeeded()
     if (outcome.ok || outcome.error.retry === 'never') return
+    const gate = this.#wanting(outcome.error, own)
+    if (gate === undefined) return
     gate.failed()
     const { retryAfterMs } = outcome.error
     if (retryAfterMs === undefined) return
@@ -352,30 +355,6 @@ async function workOn(
   return handler.run(effect, context)
 }
 
-/** A handler's answer, made fit to be stored; one that is no answer throws. */
-function checked(outcome: Attempt | 'aborted'): Attempt | 'aborted' {
-  if (outcome === 'aborted') return outcome
-  if (outcome.ok) {
-    requireJson(outcome.value, 'the outcome')
-    return outcome
-  }
-  const { code, message, retry, retryAfterMs, failuresBefore = 0 } = outcome.error
-  const waitMs = Number.isFinite(retryAfterMs)
-    ? Math.min(Math.max(0, Math.ceil(retryAfterMs ?? 0)), NAMED_MS_MAX)
-    : undefined
-  const error = { code: String(code), message: describe(message), retry, failuresBefore }
-  return { ok: false, error: waitMs === undefined ? error : { ...error, retryAfterMs: waitMs } }
-}
-
-/** An error in words, short enough for a row. */
-function describe(error: unknown): string {
-  try {
-    return String(error).slice(0, MESSAGE_CHARS_MAX)
-  } catch {
-    return 'an error that has no words'
-  }
-}
-
 function bounded(outcome: Attempt & { ok: true }, policy: EffectPolicy): Ending {
   const bytes = Buffer.byteLength(JSON.stringify(outcome.value) ?? '')
   if (bytes <= policy.outputBytesMax) return { kind: 'finished', result: outcome }
@@ -385,13 +364,4 @@ function bounded(outcome: Attempt & { ok: true }, policy: EffectPolicy): Ending 
 
 function failure(code: string, message: string): Ending {
   return { kind: 'finished', result: { ok: false, error: { code, message } } }
-}
-
-function timedOut(policy: EffectPolicy): Attempt {
-  const message = `no outcome within ${policy.timeoutMs} ms`
-  return { ok: false, error: { code: 'timeout', message, retry: 'later' } }
-}
-
-function threw(error: unknown): Attempt {
-  return { ok: false, error: { code: 'handler_threw', message: describe(error), retry: 'never' } }
 }
