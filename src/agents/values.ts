@@ -22,7 +22,7 @@ export type EffectResult =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly error: EffectError }
 
-interface EffectError {
+export interface EffectError {
   readonly code: string
   readonly message: string
 }

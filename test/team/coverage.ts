@@ -4,8 +4,8 @@ import type { AgentRecord, StoredRow } from '../../src/runtime/records.ts'
 
 /** The states in which agents of a machine ask a service for something, and so can be suspended. */
 const ASKS_SERVICES: Readonly<Record<string, readonly string[]>> = {
-  'coder@D': ['SETUP', 'PLANNING', 'CODING', 'AWAIT_MERGE'],
-  'coder@F': ['SETUP', 'PLANNING', 'CODING', 'FIXING', 'AWAIT_MERGE'],
+  'coder@D': ['SETUP', 'PLANNING', 'CODING', 'TESTING', 'AWAIT_MERGE'],
+  'coder@F': ['SETUP', 'PLANNING', 'CODING', 'TESTING', 'FIXING', 'AWAIT_MERGE'],
   'architect@D': ['SCOPING', 'REQUEST'],
   'architect@I': ['SETUP', 'REQUEST'],
   'pm@1': ['INTERVIEWING', 'DRAFTING', 'REVISING'],

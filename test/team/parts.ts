@@ -9,6 +9,7 @@ import type { Usage } from '../../src/effects/brains/brain.ts'
 import type { Forge } from '../../src/effects/forge/forge.ts'
 import { openLocalForge } from '../../src/effects/forge/local-forge.ts'
 import { openBubblewrap } from '../../src/effects/sandbox/bubblewrap.ts'
+import type { Isolation } from '../../src/effects/sandbox/sandbox.ts'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
 import type { LedgerLimits } from '../../src/ledger/ledger.ts'
 import type { GitWorld } from '../git/world.ts'
@@ -34,6 +35,8 @@ export interface TeamWorldSettings {
   readonly planReview?: TeamSettings['planReview']
   readonly tests?: TeamSettings['tests']
   readonly isolation?: 'bubblewrap' | 'none'
+  /** The isolation, made of the one that is there. */
+  readonly isolate?: (isolation: Isolation) => Isolation
   /** Whether the services answer when they are asked. */
   readonly isUp?: () => boolean
   readonly suspensionMs?: number
@@ -65,13 +68,13 @@ const priceOf = async ({ inputTokens, outputTokens }: Usage) =>
 
 /** Opens the team of a world on its state folder. */
 export async function openPart(git: GitWorld, settings: TeamWorldSettings): Promise<Team> {
-  const isolate = settings.isolation === 'bubblewrap' ? openBubblewrap : openUnconfined
-  const { forge } = settings
+  const open = settings.isolation === 'bubblewrap' ? openBubblewrap : openUnconfined
+  const { forge, isolate = (isolation) => isolation } = settings
   const probe = async () => settings.isUp?.() ?? true
   const model = { brain: scripted(settings.replies), service: 'model', priceOf }
   return openTeam({
     stateFolder: git.state,
-    openIsolation: (processes) => isolate(processes, { stateFolder: git.state }),
+    openIsolation: async (processes) => isolate(await open(processes, { stateFolder: git.state })),
     openBrains: async () => ({
       brains: { model, ...(settings.hasJudge !== false && { judge: model }) },
       services: { model: { probe }, forge: { probe } },

@@ -236,7 +236,7 @@ export function mergeFailed(c: CoderCase, reason: string): Decision {
   const isOver = mergeRounds >= work.settings.limits.codeRounds
   return isOver
     ? giveIn(c, move, `the merge failed: ${reason}`, set)
-    : thinkFix(c, fix, move, {}, set)
+    : { ...thinkFix(c, fix, move, {}, set), reason: bounded(fix.text, 500) }
 }
 
 /** Said by a coder to itself: this came too often. */

@@ -137,7 +137,9 @@ test('a merge that fails does not hold up the next one', () => {
   queue.want('1')
   queue.want('2')
   const error = { code: 'storage', message: 'broken' }
-  expect(told(queue.finish({ ok: false, error }))).toMatchObject([{ status: 'REJECTED' }])
+  const feedback =
+    'it could not be carried out (storage: broken). This is no conflict, and no test failed.'
+  expect(told(queue.finish({ ok: false, error }))).toMatchObject([{ status: 'REJECTED', feedback }])
   expect(queue.state()).toBe('ERROR')
   // What comes meanwhile waits in line.
   expect(queue.want('3').move).toBeUndefined()

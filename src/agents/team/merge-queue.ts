@@ -8,7 +8,7 @@ import {
   type Message,
   type Role,
 } from '../role.ts'
-import type { Json, JsonObject } from '../values.ts'
+import type { EffectError, Json, JsonObject } from '../values.ts'
 import { bounded, describeRun, fieldOf } from './coder-work.ts'
 import {
   MERGE_FINISHED,
@@ -73,7 +73,7 @@ function finish(
   if (first === undefined) return { move: { event: 'merge_ended', to: 'WAITING' }, set }
   const response: ResponseMessage = result.ok
     ? describe(first.request, result.value)
-    : { request: first.request, status: 'REJECTED', feedback: result.error.message }
+    : { request: first.request, status: 'REJECTED', feedback: describeFailure(result.error) }
   const payload = { request: first.request, response } satisfies MergeFinished
   const told = { to: first.from, type: MERGE_FINISHED, payload: payload as unknown as Json }
   if (result.ok) {
@@ -85,6 +85,11 @@ function finish(
   }
   const recovery: Message = { to: agent.id, type: MERGE_NEXT, payload: null }
   return { move: { event: 'merge_failed', to: 'ERROR' }, set, send: [told, recovery] }
+}
+
+/** What is out is waited for by the runtime, and does not come here; no change of the code helps this. */
+function describeFailure({ code, message }: EffectError): string {
+  return `it could not be carried out (${code}: ${message}). This is no conflict, and no test failed.`
 }
 
 /** The next merge begins with an event of its own, since a queue that rests has to move first. */

@@ -26,6 +26,7 @@ import {
 } from '../../effects/forge/pull-request-handler.ts'
 import { type Git, openGit } from '../../effects/git/git.ts'
 import { openRepositories, type Repositories } from '../../effects/git/repositories.ts'
+import { MACHINE_SERVICE, machineService } from '../../effects/machine.ts'
 import { mergeHandler } from '../../effects/merge/merge-handler.ts'
 import { forgetUnsettled } from '../../effects/merge/unsettled.ts'
 import { openProcesses, type Processes } from '../../effects/process/processes.ts'
@@ -181,8 +182,11 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
     roles: ROLES,
     handlers: handlersOf(parts, ground, () => runtime),
     answeredKinds: ['ask_human'],
-    services:
-      forge.kind === 'local' ? services : { ...services, [FORGE_SERVICE]: forgeService(forge) },
+    services: {
+      ...services,
+      [MACHINE_SERVICE]: machineService(isolation, stateFolder, parts.hosts),
+      ...(forge.kind !== 'local' && { [FORGE_SERVICE]: forgeService(forge) }),
+    },
     clock: systemClock,
     newId: () => crypto.randomUUID(),
     random: Math.random,

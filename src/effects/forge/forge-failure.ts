@@ -1,6 +1,7 @@
 import { GitError } from '../git/git.ts'
 import { GitGuardError } from '../guards/git-guard.ts'
 import { redact } from '../guards/redaction.ts'
+import { machineOf } from '../machine.ts'
 import type { ForgeAnswer, ForgeError, ForgeErrorCode } from './forge.ts'
 
 const MESSAGE_CHARS_MAX = 1_000
@@ -39,15 +40,18 @@ export async function answer<T>(
     return { ok: true, value: await work() }
   } catch (cause) {
     const { error } = failureOf(cause)
-    return { ok: false, error: { ...error, message: redact(error.message, secrets) } }
+    const message = redact(error.message, secrets)
+    const lacking = error.code === 'storage' ? machineOf(cause) : {}
+    return { ok: false, error: { ...error, message, ...lacking } }
   }
 }
 
 function failureOf(cause: unknown): ForgeFailure {
   if (cause instanceof ForgeFailure) return cause
   if (cause instanceof GitGuardError) return new ForgeFailure('invalid', cause.message)
-  if (cause instanceof GitError) return new ForgeFailure('storage', cause.message)
-  if (isSystemError(cause)) return new ForgeFailure('storage', cause.message)
+  if (cause instanceof GitError || isSystemError(cause)) {
+    return new ForgeFailure('storage', cause.message)
+  }
   throw cause
 }
 

@@ -46,6 +46,8 @@ export interface ForgeError {
   /** For people. Holds no secret. */
   readonly message: string
   readonly retry: 'never' | 'later'
+  /** What was wanting, where that is not the forge. */
+  readonly service?: string
   /** How long the forge asked to be left alone. */
   readonly retryAfterMs?: number
 }

@@ -14,6 +14,7 @@ import type { Git } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { GitGuardError } from '../guards/git-guard.ts'
 import { redact } from '../guards/redaction.ts'
+import { machineOf } from '../machine.ts'
 import type { RunTestsValue } from '../testing/run-tests-handler.ts'
 import { Turns } from '../turns.ts'
 import { inFreshClone } from './gate.ts'
@@ -88,9 +89,10 @@ async function merge(
     return attemptOf(outcome, parts.secrets)
   } catch (error) {
     if (error instanceof GateError) return failed(error.error)
-    const isBad = error instanceof GitGuardError
-    const code = isBad ? 'invalid_input' : 'merge_failed'
-    return failed({ code, message: String(error), retry: isBad ? 'never' : 'later' })
+    if (error instanceof GitGuardError)
+      return failed({ code: 'invalid_input', message: String(error), retry: 'never' })
+    const lacking = machineOf(error)
+    return failed({ code: 'merge_failed', message: String(error), retry: 'later', ...lacking })
   }
 }
 

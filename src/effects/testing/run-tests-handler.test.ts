@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 /** A sandbox that ends every command alike, and remembers what was done with it. */
-function sandboxThat(end: Partial<Ended>) {
+function sandboxThat(end: Partial<Ended>, starts: readonly string[] = []) {
   const log: (SandboxCommand | 'closed')[] = []
   const output = end.output ?? Buffer.alloc(0)
   const rest = { stdout: output, stderr: Buffer.alloc(0), output, droppedBytes: 0, durationMs: 1 }
@@ -24,7 +24,8 @@ function sandboxThat(end: Partial<Ended>) {
     level: 'none',
     run: async (command) => {
       log.push(command)
-      return { how: 'exited', exitCode: 0, ...rest, ...end }
+      const isOther = starts.includes(command.argv[0])
+      return { how: 'exited', exitCode: 0, ...rest, ...(isOther ? {} : end) }
     },
     close: async () => {
       log.push('closed')
@@ -35,13 +36,15 @@ function sandboxThat(end: Partial<Ended>) {
 
 interface Setting {
   readonly end?: Partial<Ended>
+  /** Programs that run, whatever becomes of the others. */
+  readonly starts?: readonly string[]
   readonly parts?: Partial<RunTestsParts>
   readonly blobs?: BlobStore
   readonly signal?: AbortSignal
 }
 
-function setUp({ end = {}, parts, blobs, signal }: Setting = {}) {
-  const { sandbox, log } = sandboxThat(end)
+function setUp({ end = {}, starts = [], parts, blobs, signal }: Setting = {}) {
+  const { sandbox, log } = sandboxThat(end, starts)
   const opened: string[] = []
   const handler = runTestsHandler({
     openSandbox: async (workspace) => {
@@ -61,6 +64,12 @@ function setUp({ end = {}, parts, blobs, signal }: Setting = {}) {
   }
   return { handler, run, log, opened, store }
 }
+
+const notStarted = (said: string): Partial<Ended> => ({
+  how: 'not_started',
+  exitCode: null,
+  output: Buffer.from(said),
+})
 
 const PASS = Buffer.from('Tests:       2 passed, 2 total')
 const FAIL = Buffer.from('Tests:       1 failed, 2 total')
@@ -212,21 +221,36 @@ describe('tests', () => {
 
 describe('what the tests cannot help is an error that may pass', () => {
   const input = { workspace: '', commands: COMMANDS }
-  const later = (code: string) => ({ ok: false, error: { code, retry: 'later' } })
+  const later = (code: string, service?: string) => ({
+    ok: false,
+    error: { code, retry: 'later', ...(service && { service }) },
+  })
+  const lacking = (code: string) => later(code, 'machine')
 
   test('a sandbox that does not open', async () => {
     const openSandbox = async () => {
       throw new Error('no namespaces here')
     }
     const { run } = setUp({ parts: { openSandbox } })
-    expect(await run({ ...input, workspace: folder })).toMatchObject(later('sandbox_unavailable'))
+    expect(await run({ ...input, workspace: folder })).toMatchObject(lacking('sandbox_unavailable'))
   })
 
   test('a sandbox that starts nothing', async () => {
-    const output = Buffer.from('Error: spawn ENOMEM')
-    const { run, log } = setUp({ end: { how: 'not_started', exitCode: null, output } })
-    expect(await run({ ...input, workspace: folder })).toMatchObject(later('sandbox_failed'))
+    const { run, log } = setUp({ end: notStarted('Error: spawn ENOMEM') })
+    expect(await run({ ...input, workspace: folder })).toMatchObject(lacking('sandbox_failed'))
     expect(log.at(-1)).toBe('closed')
+  })
+
+  test('a launcher that is not there, whatever it says', async () => {
+    const { run } = setUp({ end: notStarted('Error: spawn bwrap ENOENT') })
+    expect(await run({ ...input, workspace: folder })).toMatchObject(lacking('sandbox_failed'))
+  })
+
+  test('a command that is not started where another is needs no machine', async () => {
+    const { run } = setUp({ end: notStarted('../a is not in the workspace'), starts: ['true'] })
+    const attempt = await run({ ...input, workspace: folder })
+    expect(attempt).toMatchObject(later('sandbox_failed'))
+    expect(attempt).not.toHaveProperty('error.service')
   })
 
   test('a stop', async () => {
@@ -237,16 +261,15 @@ describe('what the tests cannot help is an error that may pass', () => {
 
   test('a full disk', async () => {
     const put = async () => {
-      throw new Error('ENOSPC')
+      throw new Error('write: No space left on device')
     }
     const { run, log } = setUp({ blobs: { put, get: async () => new Uint8Array() } })
-    expect(await run({ ...input, workspace: folder })).toMatchObject(later('output_not_kept'))
+    expect(await run({ ...input, workspace: folder })).toMatchObject(lacking('output_not_kept'))
     expect(log.at(-1)).toBe('closed')
   })
 
   test('but a command that does not exist is an outcome: somebody can write another', async () => {
-    const output = Buffer.from('Error: spawn npm ENOENT')
-    const { run } = setUp({ end: { how: 'not_started', exitCode: null, output } })
+    const { run } = setUp({ end: notStarted('Error: spawn npm ENOENT'), starts: ['true'] })
     expect(await run({ ...input, workspace: folder })).toMatchObject({
       ok: true,
       value: { verdict: 'not_started', code: 'command_missing' },

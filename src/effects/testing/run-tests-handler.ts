@@ -8,7 +8,9 @@ import type {
   EffectHandler,
 } from '../../runtime/effect-handler.ts'
 import { readFields } from '../effect-input.ts'
+import { MACHINE_SERVICE, machineOf } from '../machine.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import { WatchedSandbox } from '../sandbox/watched-sandbox.ts'
 import type { Owner } from '../workspace/place.ts'
 import { detectTestCommands } from './detect-test-commands.ts'
 import { plainText, tailOf } from './plain-text.ts'
@@ -99,7 +101,7 @@ async function rewinding(
     await rewind(owner)
     return attempt
   } catch (error) {
-    return failed('workspace_not_restored', String(error), 'later')
+    return failed('workspace_not_restored', String(error), 'later', machineOf(error).service)
   }
 }
 
@@ -111,11 +113,11 @@ async function testWorkspace(
   const { commands, remarks } = request.commands
     ? { commands: await readCommands(request.workspace, request.commands), remarks: [] }
     : await detectTestCommands(request.workspace)
-  let sandbox: Sandbox
+  let sandbox: WatchedSandbox
   try {
-    sandbox = await parts.openSandbox(request.workspace)
+    sandbox = new WatchedSandbox(await parts.openSandbox(request.workspace))
   } catch (error) {
-    return failed('sandbox_unavailable', String(error), 'later')
+    return failed('sandbox_unavailable', String(error), 'later', MACHINE_SERVICE)
   }
   try {
     const result = await runTests({
@@ -129,9 +131,9 @@ async function testWorkspace(
       secrets: parts.secrets,
       saveOutput: async (output) => ({ ...(await context.blobs.put(output)) }),
     })
-    return toAttempt(result, remarks)
+    return toAttempt(result, remarks, sandbox.standstill)
   } catch (error) {
-    return failed('output_not_kept', String(error), 'later')
+    return failed('output_not_kept', String(error), 'later', machineOf(error).service)
   } finally {
     // What cannot be closed is the business of whoever opened it, and changes no test.
     await sandbox.close().catch(() => {})
@@ -139,9 +141,17 @@ async function testWorkspace(
 }
 
 /** What the tests themselves cannot help is an error; everything else is for the agent to judge. */
-function toAttempt(result: TestResult, remarks: readonly Remark[]): Attempt {
+function toAttempt(
+  result: TestResult,
+  remarks: readonly Remark[],
+  standstill: string | undefined,
+): Attempt {
   const { code, commands, message } = result
   if (code === 'aborted') return failed('aborted', message, 'later')
+  if (standstill !== undefined) {
+    const why = `no command can be started: ${standstill}`
+    return failed('sandbox_failed', why, 'later', MACHINE_SERVICE)
+  }
   const broken = commands.find((command) => command.code === 'not_started')
   if (broken) return failed('sandbox_failed', `${message}: ${broken.tail}`, 'later')
   const short = remarks.slice(0, REMARKS_MAX).map((remark) => ({
@@ -213,6 +223,12 @@ function isCommand(command: unknown): boolean {
   )
 }
 
-function failed(code: string, message: string, retry: AttemptError['retry']): Attempt {
-  return { ok: false, error: { code, message: message.slice(-2_000), retry } }
+function failed(
+  code: string,
+  message: string,
+  retry: AttemptError['retry'],
+  service?: string,
+): Attempt {
+  const named = service === undefined ? {} : { service }
+  return { ok: false, error: { code, message: message.slice(-2_000), retry, ...named } }
 }

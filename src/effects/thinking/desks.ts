@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import { WatchedSandbox } from '../sandbox/watched-sandbox.ts'
 import type { OutputFiles } from '../tools/output-files.ts'
 import type { ToolContext } from '../tools/tool.ts'
 import type { Owner } from '../workspace/place.ts'
@@ -9,6 +10,7 @@ type Desk = Omit<ToolContext, 'signal'>
 
 /** A desk that somebody works at, and has to leave when that is done. */
 interface TakenDesk extends Desk {
+  readonly sandbox: WatchedSandbox
   leave(): void
 }
 
@@ -97,7 +99,7 @@ export function openDesks(parts: DeskParts): Desks {
       const folder = parts.findFolder(owner)
       if (folder === undefined) return undefined
       const taken = await take(folder, access)
-      const sandbox = await taken.sandbox
+      const sandbox = new WatchedSandbox(await taken.sandbox)
       const desk: TakenDesk = {
         leave: () => leave(taken),
         workspace: folder,

@@ -1,5 +1,6 @@
 import type { EffectHandler } from '../../runtime/effect-handler.ts'
 import { readFields } from '../effect-input.ts'
+import { machineOf } from '../machine.ts'
 import type { Workspaces } from '../workspace/workspaces.ts'
 import type { Desks } from './desks.ts'
 
@@ -22,7 +23,11 @@ export function leaveWorkspaceHandler(workspaces: Workspaces, desks: Desks): Eff
         return { ok: true, value: null }
       } catch (error) {
         const message = String(error)
-        return { ok: false, error: { code: 'workspace_failed', message, retry: 'later' } }
+        const lacking = machineOf(error)
+        return {
+          ok: false,
+          error: { code: 'workspace_failed', message, retry: 'later', ...lacking },
+        }
       }
     },
   }

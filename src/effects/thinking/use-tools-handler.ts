@@ -4,6 +4,7 @@ import type { Json } from '../../agents/values.ts'
 import type { Attempt, EffectContext, EffectHandler } from '../../runtime/effect-handler.ts'
 import type { ToolCall, ToolResult } from '../brains/brain.ts'
 import { redact } from '../guards/redaction.ts'
+import { MACHINE_SERVICE } from '../machine.ts'
 import { EDIT_TOOLS } from '../tools/edit-tools.ts'
 import type { OutputFiles } from '../tools/output-files.ts'
 import { refused, type Tool, type ToolContext } from '../tools/tool.ts'
@@ -49,7 +50,7 @@ export function useToolsHandler(parts: UseToolsParts): EffectHandler {
       const desk = await openDesk(parts, request, toolbox, context)
       if (!desk.ok) return desk
       try {
-        return await useTools(parts, request, toolbox, desk.tools, context)
+        return await useTools(parts, request, toolbox, desk, context)
       } finally {
         desk.leave()
       }
@@ -60,6 +61,8 @@ export function useToolsHandler(parts: UseToolsParts): EffectHandler {
 interface OpenedDesk {
   readonly ok: true
   readonly tools: ToolContext
+  /** Why a command was not started, where that is no matter of the command. */
+  standstill(): string | undefined
   leave(): void
 }
 
@@ -69,26 +72,35 @@ async function openDesk(
   { access }: Toolbox,
   { signal }: EffectContext,
 ): Promise<OpenedDesk | (Attempt & { ok: false })> {
-  if (workspace === null) return { ok: true, tools: { ...NOWHERE, signal }, leave: () => {} }
+  if (workspace === null) {
+    const tools = { ...NOWHERE, signal }
+    return { ok: true, tools, standstill: () => undefined, leave: () => {} }
+  }
   try {
     const taken = await desks.at(workspace, access)
     if (taken !== undefined) {
       const { leave, ...desk } = taken
-      return { ok: true, tools: { ...desk, signal }, leave }
+      const standstill = () => desk.sandbox.standstill
+      return { ok: true, tools: { ...desk, signal }, standstill, leave }
     }
     const message = `there is no workspace of ${workspace.story}`
     return { ok: false, error: { code: 'workspace_missing', message, retry: 'never' } }
   } catch (error) {
-    const message = redact(String(error)).slice(0, 2_000)
-    return { ok: false, error: { code: 'sandbox_unavailable', message, retry: 'later' } }
+    return unavailable(String(error))
   }
+}
+
+function unavailable(why: string): Attempt & { ok: false } {
+  const message = redact(why).slice(0, 2_000)
+  const error = { code: 'sandbox_unavailable', message, retry: 'later' } as const
+  return { ok: false, error: { ...error, service: MACHINE_SERVICE } }
 }
 
 async function useTools(
   parts: UseToolsParts,
   { transcript, reply, ids, isLast, refused: pointless }: UseToolsInput,
   { tools, endsWith }: Toolbox,
-  context: ToolContext,
+  { tools: context, standstill }: OpenedDesk,
   { blobs }: EffectContext,
 ): Promise<Attempt> {
   const { messages } = await parts.transcripts.readPart(blobs, transcript, reply)
@@ -103,6 +115,9 @@ async function useTools(
   if (context.signal.aborted) {
     return { ok: false, error: { code: 'aborted', message: 'stopped', retry: 'later' } }
   }
+  // Calls that change something come alone: one that was not started has changed nothing.
+  const why = standstill()
+  if (why !== undefined) return unavailable(`no command can be started: ${why}`)
   const answers = calls.map(
     (call) =>
       carriedOut.find(({ id }) => id === call.id) ??

@@ -4,6 +4,7 @@ import type { Forge } from '../forge/forge.ts'
 import { FORGE_SERVICE } from '../forge/pull-request-handler.ts'
 import { GitGuardError } from '../guards/git-guard.ts'
 import { redact } from '../guards/redaction.ts'
+import { machineOf } from '../machine.ts'
 import { readable } from './byte-path.ts'
 import { type Owner, PlaceError } from './place.ts'
 import type { Workspaces } from './workspaces.ts'
@@ -97,8 +98,9 @@ async function attempt(
     return await work()
   } catch (error) {
     const isBad = error instanceof GitGuardError || error instanceof PlaceError
-    const code = isBad ? 'invalid_input' : 'workspace_failed'
     const message = clean(String(error))
-    return { ok: false, error: { code, message, retry: isBad ? 'never' : 'later' } }
+    if (isBad) return { ok: false, error: { code: 'invalid_input', message, retry: 'never' } }
+    const lacking = machineOf(error)
+    return { ok: false, error: { code: 'workspace_failed', message, retry: 'later', ...lacking } }
   }
 }

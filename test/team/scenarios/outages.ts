@@ -1,6 +1,9 @@
 import { expect } from 'vitest'
 import type { Forge, ForgeError } from '../../../src/effects/forge/forge.ts'
+import { notStarted } from '../../../src/effects/process/command.ts'
+import type { Isolation, SandboxCommand } from '../../../src/effects/sandbox/sandbox.ts'
 import {
+  call,
   OUT,
   once,
   PLAIN,
@@ -144,5 +147,68 @@ scenario('a merge goes on after a forge that stayed away', NEW, async (open) => 
   isUp = true
   await world.untilOver()
   expect(await world.moves('merge-queue')).toContain('SUSPEND suspension_timed_out ERROR')
+  expect(world.log()).toEqual(['Add hello', 'init'])
+})
+
+/** A machine that starts nothing while it is out, as it is from the first command of each kind on. */
+function failing(kinds: readonly ('shell' | 'tests' | 'gate')[]) {
+  const machine = { isOut: false }
+  const left = new Set<string>(kinds)
+  const kindOf = (workspace: string, { argv: [program, option] }: SandboxCommand) => {
+    if (program !== 'sh') return ''
+    if (option === '-c') return 'shell'
+    return workspace.includes('/gate/') ? 'gate' : 'tests'
+  }
+  const isolate = (isolation: Isolation): Isolation => ({
+    ...isolation,
+    async open(settings) {
+      const sandbox = await isolation.open(settings)
+      const run = async (command: SandboxCommand) => {
+        machine.isOut ||= left.delete(kindOf(settings.workspace, command))
+        return machine.isOut ? notStarted('Creating new namespace failed') : sandbox.run(command)
+      }
+      return { level: sandbox.level, run, close: () => sandbox.close() }
+    },
+  })
+  return { machine, isolate }
+}
+
+scenario('a machine that starts no command is waited for', BOTH, async (open, { coder }) => {
+  const { machine, isolate } = failing(['shell', 'tests', 'gate'])
+  const world = await open({
+    replies: [HELLO, writes('hello', call('shell', { command: 'sh hello.sh' })), ...PLAIN],
+    isolate,
+  })
+  for (const place of ['coder-1', 'coder-1', 'merge-queue']) {
+    const found = await world.untilIn(place, 'SUSPEND')
+    expect(found.get(place)?.data.$outage).toMatchObject({
+      reason: expect.stringMatching(/^sandbox_\w+: no command can be started: Creating new name/),
+    })
+    machine.isOut = false
+    await world.until((agents) => agents.get(place)?.state !== 'SUSPEND')
+  }
+  const agents = await world.untilOver()
+  expect(world.log()).toEqual(['Add hello', 'init'])
+  expect(agents.get('story/hello')?.data.attempts).toBe(0)
+  const moves = await world.moves('coder-1')
+  const restored = 'SUSPEND service_restored'
+  expect(moves).toEqual(expect.arrayContaining([`${restored} CODING`, `${restored} TESTING`]))
+  expect(await world.moves('merge-queue')).toContain(`${restored} MERGING`)
+  const mended = coder === 'F' ? /FIXING$/ : /(?:tests_failed|merge_failed) \w+$/
+  expect(moves.filter((move) => mended.test(move))).toEqual([])
+})
+
+scenario('a story whose machine stays out is given back, uncharged', NEW, async (open) => {
+  const { machine, isolate } = failing(['tests'])
+  const world = await open({
+    replies: [HELLO, writes('hello'), ...PLAIN],
+    isolate,
+    suspensionMs: 200,
+  })
+  await world.until((found) => (found.get('story/hello')?.data.lessons as unknown[])?.length > 0)
+  machine.isOut = false
+  const agents = await world.untilOver()
+  expect(await world.moves('coder-1')).toContain('SUSPEND suspension_timed_out ERROR')
+  expect(agents.get('story/hello')?.data.attempts).toBe(0)
   expect(world.log()).toEqual(['Add hello', 'init'])
 })
