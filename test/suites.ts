@@ -30,7 +30,12 @@ export const SUITES: readonly Suite[] = [
   { name: 'conformance', include: ['test/conformance/*.test.ts'], onEveryNode: true },
   { name: 'simulation', include: ['test/simulation/*.test.ts'] },
   { name: 'damage', include: ['test/disk/{damage,find-stored,folder,log,missing}.test.ts'] },
-  { name: 'disk', include: ['test/disk/full.test.ts'], needsRoot: 'to mount a small disk' },
+  {
+    name: 'disk',
+    include: ['test/disk/full.test.ts'],
+    needs: { git: 'git' },
+    needsRoot: 'to mount a small disk',
+  },
   { name: 'kill', include: ['test/kill/*.test.ts'] },
   { name: 'tools', include: ['test/tools/*.test.ts'], needs: { rg: 'ripgrep' } },
   { name: 'mcp', include: ['test/mcp/*.test.ts'] },

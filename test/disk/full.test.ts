@@ -14,6 +14,10 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openGit } from '../../src/effects/git/git.ts'
+import { machineOf, machineService } from '../../src/effects/machine.ts'
+import { openProcesses } from '../../src/effects/process/processes.ts'
+import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
 import { EDIT_TOOLS } from '../../src/effects/tools/edit-tools.ts'
 import type { ToolContext } from '../../src/effects/tools/tool.ts'
 import { answerCalls } from '../../src/effects/tools/tool-calls.ts'
@@ -119,6 +123,37 @@ test('a full disk is waited for by who has a blob to store: what was paid for is
   expect(await state.last()).toMatchObject({ result: { ok: true, value: { bytes: 600_000 } } })
   expect(paid).toBe(1)
   await state.close()
+})
+
+test('git that finds no room waits for the machine, which answers when there is some', async () => {
+  const stateFolder = join(disk, 'state')
+  const processes = openProcesses(stateFolder)
+  const git = openGit(processes)
+  const repository = join(disk, 'a.git')
+  await git.run(['init', '--quiet', '--bare', repository])
+  const stdin = randomBytes(300_000)
+  const store = () => git.run(['hash-object', '-w', '--stdin'], { repository, stdin })
+  const point = () => git.run(['update-ref', 'refs/a', commit], { repository })
+  const tree = (await git.run(['mktree'], { repository, stdin: '' })).text
+  const commit = (await git.run(['commit-tree', '-m', 'a', tree], { repository })).text
+  const isolation = await openUnconfined(processes, { stateFolder })
+  const machine = machineService(isolation, stateFolder, [])
+  const { signal } = new AbortController()
+  expect(await machine.probe(signal)).toBe(true)
+
+  const filler = join(disk, 'filler')
+  const { bavail, bsize } = statfsSync(disk)
+  writeFileSync(filler, Buffer.alloc(bavail * bsize))
+  for (const work of [store, point]) {
+    const error = await work().catch((reason: unknown) => reason)
+    expect(machineOf(error), String(error)).toEqual({ service: 'machine' })
+  }
+  expect(await machine.probe(signal)).toBe(false)
+
+  rmSync(filler)
+  await Promise.all([store(), point()])
+  expect(await machine.probe(signal)).toBe(true)
+  await processes.close()
 })
 
 test('a read-only folder is refused with what to do, and nothing is lost', async () => {
