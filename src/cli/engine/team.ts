@@ -182,11 +182,7 @@ export async function openTeam(parts: TeamParts): Promise<Team> {
     roles: ROLES,
     handlers: handlersOf(parts, ground, () => runtime),
     answeredKinds: ['ask_human'],
-    services: {
-      ...services,
-      [MACHINE_SERVICE]: machineService(isolation, stateFolder, parts.hosts),
-      ...(forge.kind !== 'local' && { [FORGE_SERVICE]: forgeService(forge) }),
-    },
+    services: { ...services, ...servicesOf(parts, ground) },
     clock: systemClock,
     newId: () => crypto.randomUUID(),
     random: Math.random,
@@ -254,6 +250,14 @@ interface Ground {
   readonly forge: Forge
   readonly thinking: ThinkingEffects
   readonly journal: Journal
+}
+
+/** What work depends on beside models: the machine, and a forge that is not on it. */
+function servicesOf({ stateFolder, hosts }: TeamParts, { isolation, forge }: Ground) {
+  return {
+    [MACHINE_SERVICE]: machineService(isolation, stateFolder, hosts),
+    ...(forge.kind !== 'local' && { [FORGE_SERVICE]: forgeService(forge) }),
+  }
 }
 
 function handlersOf(
