@@ -41,9 +41,10 @@ const ENDS: Readonly<Record<string, readonly [string, Json]>> = {
  */
 export async function runStories(folder: string, stories: number, coders: number): Promise<number> {
   const journal = await openSqliteJournal(folder)
+  const blobs = openBlobFiles(join(folder, 'blobs'))
   const runtime: Runtime = await openEmbeddedRuntime({
     journal,
-    blobs: openBlobFiles(join(folder, 'blobs')),
+    blobs,
     roles: ROLES,
     handlers: handlers(journal, () => runtime),
     clock: systemClock,
@@ -61,7 +62,7 @@ export async function runStories(folder: string, stories: number, coders: number
   for (let i = 0; i < coders; i += 1) await make(agentIdOf(RUN, `coder-${i}`), 'coder@F')
   const load = handlers(journal, () => runtime).load_stories as EffectHandler
   const startedMs = performance.now()
-  await load.run(loading(stories), {} as EffectContext)
+  await load.run(loading(stories), { blobs } as unknown as EffectContext)
   for (;;) {
     await runtime.idle()
     const [dispatcher] = await journal.loadAgents([dispatcherOf(RUN)])
@@ -104,6 +105,7 @@ function loading(count: number): Effect {
   const criteria = [{ id: '1', text: 'It works.' }]
   const input = {
     run: RUN,
+    spec: 'It works.',
     criteria: [...criteria, { id: '2', text: 'All.' }],
     settings,
     stories: stories.map((story, i) => (i === 0 ? { ...story, criteria: ['1', '2'] } : story)),
