@@ -12,7 +12,7 @@ beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'slipway-home-'))
 })
 
-afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
+afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }))
 
 /** What the demo promises to show on its way. */
 const SHOWN = [

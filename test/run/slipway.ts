@@ -101,7 +101,7 @@ export async function makeUser(): Promise<User> {
     async close() {
       killEngine()
       await new Promise((done) => setTimeout(done, 100))
-      rmSync(scratch, { recursive: true, force: true })
+      rmSync(scratch, { recursive: true, force: true, maxRetries: 10 })
     },
   }
 }

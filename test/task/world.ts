@@ -122,7 +122,7 @@ const LIMITS: TaskLimits = {
   sameFailures: 3,
 }
 
-function settingsOf({ limits, tests }: TaskWorldSettings): TaskSettings {
+function settingsOf({ limits, tests, isAgent }: TaskWorldSettings): TaskSettings {
   const mind = (brain: string) => ({
     brain,
     contextTokens: 100_000,
@@ -130,10 +130,12 @@ function settingsOf({ limits, tests }: TaskWorldSettings): TaskSettings {
     price: { inputPerMillion: 0, outputPerMillion: 0 },
     ledger: ledgerOf(RUN),
   })
+  // A session of an agent is many requests.
+  const coder = { ...mind('coder'), ...(isAgent && { sessionTokensMax: 4_000_000 }) }
   return {
     run: RUN,
     target: 'main',
-    minds: { coder: mind('coder'), reviewer: mind('reviewer'), tester: mind('tester') },
+    minds: { coder, reviewer: mind('reviewer'), tester: mind('tester') },
     limits: { ...LIMITS, ...limits },
     tests: tests ?? { commands: [{ argv: ['sh', 'test.sh'] }] },
   }
