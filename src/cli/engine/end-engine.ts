@@ -1,3 +1,4 @@
+import { readStatus } from '../../effects/process/process-table.ts'
 import { EngineError } from './engine-error.ts'
 
 const END_MS_MAX = 60_000
@@ -10,7 +11,7 @@ const POLL_MS = 100
 export async function endEngine(pid: number, waitMs = END_MS_MAX): Promise<void> {
   if (!isSent(pid, 'SIGTERM')) return
   const untilMs = Date.now() + waitMs
-  while (isSent(pid, 0)) {
+  while (isLiving(pid)) {
     if (Date.now() > untilMs) {
       throw new EngineError(
         `the engine that works by other keys or settings (process ${pid}) has not ended after ${waitMs / 1_000} s. Try again, or end it with kill -9 ${pid}: what it has under way is done again.`,
@@ -18,6 +19,11 @@ export async function endEngine(pid: number, waitMs = END_MS_MAX): Promise<void>
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
+}
+
+/** Linux has a process that has ended take signals until somebody waits for it, as nobody may. */
+function isLiving(pid: number): boolean {
+  return isSent(pid, 0) && (process.platform !== 'linux' || readStatus(pid) !== undefined)
 }
 
 /** Whether there was such a process to send a signal to. */
