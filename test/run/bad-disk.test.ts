@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { reply } from '../team/replies.ts'
 import { makeUser, type User } from './slipway.ts'
@@ -15,11 +17,18 @@ afterEach(() => user.close())
 
 const WAYS = ['resume', 'resume --foreground', 'run ../spec.md --detach']
 const STATE = '../disk/state'
-const FILL = 'dd if=/dev/zero of=../disk/filler bs=4k 2>&-'
+/** As much as fits on the disk and no more, wherever it is written. */
+const FILL = 'dd if=/dev/zero of=../disk/filler bs=4k count=8192 2>&-'
 
-/** The state folder on a disk of its own, to which something is done. */
+/** The state folder on a disk of its own, to which something is done; nothing is without one. */
 const onDisk = (what: string) =>
-  `mkdir ../disk; mount -t tmpfs -o size=32m tmpfs ../disk; cp -a .slipway ${STATE}; ${what}`
+  `mkdir ../disk && mount -t tmpfs -o size=32m tmpfs ../disk || exit; cp -a .slipway ${STATE}; ${what}`
+
+test('where no disk is to be had, none is filled', async () => {
+  const { code } = await user.typeApart(`mount() { false; }; ${onDisk(FILL)}`)
+  const isFilled = existsSync(join(user.repository, '../disk/filler'))
+  expect([code, isFilled]).toEqual([1, false])
+}, 60_000)
 
 test.each([
   ['a full disk', FILL, 'the disk is full; free some space'],
