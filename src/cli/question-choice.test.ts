@@ -39,7 +39,6 @@ test.each([
     'needs_changes',
     'the names',
   ],
-  [PLAN, 'approved, I think', 'needs_changes', 'approved, I think'],
   [PLAN, 'The names are wrong.', 'needs_changes', 'The names are wrong.'],
   [PLAN, 'needs_changes, the names', 'needs_changes', 'needs_changes, the names'],
   [asked('interview'), 'In shell.', '', 'In shell.'],
@@ -75,6 +74,9 @@ test.each([
 
 test.each([
   ['approve, fine', /Is that approve\? .* "approve: …", or begin with "needs_changes:"/],
+  ['approved', /Is that approve\?/],
+  ['Approved.', /Is that approve\?/],
+  ['approved, I think', /Is that approve\?/],
   ['Abandon it.', /Is that abandon\?/],
 ])('of a plan, %j is refused: nobody knows which way it is meant', (said, message) => {
   expect(() => answerTo(PLAN, said)).toThrow(message)

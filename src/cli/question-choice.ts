@@ -72,7 +72,10 @@ export function answerTo(question: QuestionView, text: string): Answer {
   return { choice, text: said === '' ? choice : said }
 }
 
-/** Words without a choice, as what they count as. Those that begin like another one are refused. */
+/**
+ * Words without a choice, as what they count as. Those that begin with the letters of another one
+ * are refused: whoever says `approved` means no changes.
+ */
 function wordsTo(question: QuestionView, text: string): Answer {
   const { kind, choices, wordsAs } = question
   if (wordsAs === '' && NEEDS_CHOICE.includes(kind)) {
@@ -81,18 +84,14 @@ function wordsTo(question: QuestionView, text: string): Answer {
       `The answer is one of ${choices.join(', ')}, as in: slipway answer ${example}.`,
     )
   }
-  const begun = choices.find((each) => each !== wordsAs && beginsWith(text, each))
+  const said = text.toLowerCase()
+  const begun = choices.find((each) => each !== wordsAs && said.startsWith(each.toLowerCase()))
   if (wordsAs !== '' && begun !== undefined) {
     throw new UsageError(
       `Is that ${begun}? Then put a colon after it, as in "${begun}: …", or begin with "${wordsAs}:".`,
     )
   }
   return { choice: wordsAs, text }
-}
-
-function beginsWith(text: string, choice: string): boolean {
-  const isWhole = !/^[\p{L}\p{N}_]/u.test(text.slice(choice.length))
-  return isWhole && text.toLowerCase().startsWith(choice.toLowerCase())
 }
 
 /** How an answer was understood. */
