@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openGit } from '../effects/git/git.ts'
+import { redact } from '../effects/guards/redaction.ts'
 import { openProcesses } from '../effects/process/processes.ts'
 import { BoardKeys } from './board-keys.ts'
 import { describeChanges } from './changed-files.ts'
@@ -93,33 +94,19 @@ async function warnOfChanges(root: string, target: string): Promise<void> {
 
 /** Throws what stands in the way, whatever engine is asked. */
 async function refuse(control: Control, run: NewRun, { into }: RunOptions): Promise<void> {
-  if (into !== undefined) return requireGoing(control, run)
-  await refuseSameSpec(control, run)
+  const stored = { ...run, document: redact(run.document) }
+  if (into !== undefined) return refuseSpecOf(control, stored)
+  await refuseSameSpec(control, stored)
   await control.takeIn(run.target)
 }
 
 /** Starts the run, or brings the spec to the one that was named. */
 async function begin(control: Control, run: NewRun, { into }: RunOptions): Promise<void> {
+  const { id, document, isWish } = run
   if (into === undefined) await control.start(run)
-  else await bringTo(control, run)
-  const note = unpricedNote(await readView(control, run.id))
+  else await control.bring(id, { document, isWish })
+  const note = unpricedNote(await readView(control, id))
   if (note !== undefined) process.stderr.write(proseFor(process.stderr, `${note}\n`))
-}
-
-async function bringTo(control: Control, run: NewRun): Promise<void> {
-  await requireGoing(control, run)
-  const { id, ...spec } = run
-  await control.bring(id, spec)
-}
-
-/** Refuses to bring something to a run that rests, or that has it already. */
-async function requireGoing(control: Control, run: NewRun): Promise<void> {
-  const { id } = run
-  const { status } = await readView(control, id)
-  if (status === 'paused' || status === 'stopped') {
-    throw new UsageError(`The run ${id} is ${status}. slipway resume ${id} has it go on first.`)
-  }
-  await refuseSpecOf(control, run)
 }
 
 async function readSpecFile(file: string): Promise<string> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Brought, TaskMode } from '../agents/coordinator/protocol.ts'
+import { redact } from '../effects/guards/redaction.ts'
 import { describeIgnored, loadConfig } from './config/load-config.ts'
 import type { Control } from './engine/control.ts'
 import { TASK_ROLES } from './engine/minds.ts'
@@ -64,7 +65,7 @@ export async function task(text: string | undefined, options: TaskOptions): Prom
     id,
     roles: TASK_ROLES,
     async refuse(control) {
-      await refuseSameTask(control, text)
+      await refuseSameTask(control, redact(text))
       await control.takeIn(target)
     },
     begin: (control) => control.startTask({ ...brought, id, target }),

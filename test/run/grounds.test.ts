@@ -77,6 +77,20 @@ test('nor does what could not begin by any settings', async () => {
   await expectRefused(2, 'is under way, in', 'confirm', id)
 }, 60_000)
 
+test('nor does what is under way, and stored without what looks like a secret', async () => {
+  const token = `ghp_${'a1B2'.repeat(9)}`
+  const spec = readFileSync(join(user.repository, '../spec.md'), 'utf8')
+  user.write('../secret.md', `${spec}\nThe token is ${token}.\n`)
+  const again = ['run', '../secret.md', '--detach', '--json']
+  const { run } = JSON.parse((await user.slipway(...again)).stdout)
+  const task = ['task', `Say ${token}`, '--detach']
+  expect(await user.slipway(...task)).toMatchObject({ code: 0 })
+  await user.play(HANGS, { ...CONFIG, target: 'main' })
+  await expectRefused(2, 'is under way as', ...again)
+  await expectRefused(2, 'is at this spec already', ...again, '--into', run)
+  await expectRefused(2, 'is under way as', ...task)
+}, 60_000)
+
 test('a script that was mended is read again', async () => {
   const before = engine().pid
   expect((await user.slipway('resume')).stderr).not.toContain(BEGINS_ANEW)

@@ -19,7 +19,7 @@ import { openBrains, secretsOfBrains } from './brains.ts'
 import { type NewTask, startConfiguredTask } from './configured-task.ts'
 import { forgeOpener } from './github.ts'
 import { requireBrains, requireMinds, TASK_ROLES, TEAM_ROLES } from './minds.ts'
-import { refuseSameSpec } from './same-spec.ts'
+import { refuseSameSpec, refuseSpecOf } from './same-spec.ts'
 import { openTeam, type RunStart, type Team } from './team.ts'
 
 /** A team as the user configured it, and how its runs are started. */
@@ -31,7 +31,7 @@ export interface ConfiguredTeam {
   start(run: NewRun): Promise<void>
   /** Starts a task; the same one cannot be started while it is under way. */
   startTask(task: NewTask): Promise<void>
-  /** Brings a further spec to a run. */
+  /** Brings a further spec to a run that goes on; the same one cannot be while it is under way. */
   bring(run: string, spec: NewSpec): Promise<void>
   /** A human's words without secrets: they go into the journal and into prompts. */
   clean(text: string): string
@@ -109,11 +109,16 @@ export async function openConfiguredTeam(
     await refuseSameSpec(journalSource(team.journal), { ...run, document: spec.document })
     await startConfiguredRun(team, loaded, plans, run, spec)
   }
+  const bring = async (id: string, brought: NewSpec) => {
+    const spec = specOf(brought)
+    await refuseSpecOf(journalSource(team.journal), { id, ...spec })
+    await team.bring(id, spec)
+  }
   return {
     team,
     clean,
     takeIn: (target) => team.takeIn(repository.root, target),
-    bring: (run, spec) => team.bring(run, specOf(spec)),
+    bring: (run, spec) => inTurn(() => bring(run, spec)),
     startTask: (task) => inTurn(() => startTask(task)),
     start: (run) => inTurn(() => startRun(run)),
   }

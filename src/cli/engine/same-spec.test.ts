@@ -49,6 +49,13 @@ test('a spec is not brought to a run that is at it', async () => {
   await expect(at).rejects.toThrow(/^The run greeter-1 is at this spec already\. slipway watch/)
 })
 
+test.each(['paused', 'stopped'])('nor to one that is %s, whatever it is', async (status) => {
+  const resting = source(status, 'DRAFTING', {})
+  const refusal = new RegExp(`^The run greeter-1 is ${status}\\. slipway resume greeter-1`)
+  await expect(refuseSpecOf(resting, FURTHER)).rejects.toThrow(refusal)
+  await expect(refuseSpecOf(resting, { ...FURTHER, isWish: true })).rejects.toThrow(refusal)
+})
+
 const FAILED = { failure: { reason: 'nobody answered', isOutage: false } }
 
 test.each([

@@ -8,7 +8,8 @@ import { wordsOf } from './task.ts'
 
 /**
  * Refuses a spec that a run is at already, for the same branch. One that is stopped is nobody's
- * work, and two who ask for an interview may want different things.
+ * work, and two who ask for an interview may want different things. Documents are stored without
+ * secrets, so this one is to be without them too.
  */
 export async function refuseSameSpec(
   source: RunSource,
@@ -28,15 +29,22 @@ export async function refuseSameSpec(
   }
 }
 
-/** Refuses a further spec for a run that is at it already. One that was given up may come again. */
+/**
+ * Refuses a further spec for a run that rests, or that is at it already. One that was given up may
+ * come again.
+ */
 export async function refuseSpecOf(
   source: RunSource,
   { id, document, isWish }: Omit<NewRun, 'target'>,
 ): Promise<void> {
-  if (isWish) return
+  const view = await readView(source, id)
+  const { status } = view
+  if (status === 'paused' || status === 'stopped') {
+    throw new UsageError(`The run ${id} is ${status}. slipway resume ${id} has it go on first.`)
+  }
+  if (isWish || isRunOver(view)) return
   const works = await sameIn(source, id, document)
-  const isSame = works.some(({ failure }) => !failure)
-  if (!isSame || isRunOver(await readView(source, id))) return
+  if (works.every(({ failure }) => failure)) return
   throw new UsageError(`The run ${id} is at this spec already. slipway watch ${id} shows it.`)
 }
 

@@ -56,7 +56,7 @@ export async function startTask(
   await tell(agent, TASK_BROUGHT, { ...brought, settings } satisfies TaskBrought)
 }
 
-/** Refuses a task that is under way already, in the same words. */
+/** Refuses a task that is under way already, in the same words; they are stored without secrets. */
 export async function refuseSameTask(source: RunSource, text: string): Promise<void> {
   for (const { id } of await source.runs()) {
     const task = findTask(await source.agents(id))
