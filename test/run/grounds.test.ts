@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -28,10 +28,26 @@ afterEach(() => user.close())
 const engine = (): { pid: number } =>
   JSON.parse(readFileSync(join(user.state, 'engine.json'), 'utf8'))
 
+/** Types a line where there is no bubblewrap. */
+function typeWithoutBubblewrap(line: string) {
+  // A script whose interpreter is not there is not found itself.
+  user.write('../bwrap', '#!/nowhere\n')
+  chmodSync(join(user.repository, '../bwrap'), 0o755)
+  return user.typeApart(`mount --bind ../bwrap "$(command -v bwrap)" && ${line}`)
+}
+
 /** Types a command that is refused, and sees that whoever was at work still is. */
-async function expectRefused(code: number, why: string, ...args: string[]): Promise<void> {
+function expectRefused(code: number, why: string, ...args: string[]): Promise<void> {
+  return expectInVain(code, why, () => user.slipway(...args))
+}
+
+async function expectInVain(
+  code: number,
+  why: string,
+  type: () => ReturnType<User['type']>,
+): Promise<void> {
   const before = engine().pid
-  const { stderr, ...done } = await user.slipway(...args)
+  const { stderr, ...done } = await type()
   expect([done.code, stderr]).toEqual([code, expect.stringContaining(why)])
   expect(stderr).not.toContain(BEGINS_ANEW)
   expect(engine().pid).toBe(before)
@@ -89,6 +105,12 @@ test('nor does what is under way, and stored without what looks like a secret', 
   await expectRefused(2, 'is under way as', ...again)
   await expectRefused(2, 'is at this spec already', ...again, '--into', run)
   await expectRefused(2, 'is under way as', ...task)
+}, 60_000)
+
+test('nor does a machine without bubblewrap, where a run began confined', async () => {
+  await user.play(HANGS, { ...CONFIG, target: 'main' })
+  const why = 'began with its commands confined (bubblewrap)'
+  await expectInVain(1, why, () => typeWithoutBubblewrap('$slipway resume'))
 }, 60_000)
 
 test('a script that was mended is read again', async () => {

@@ -35,7 +35,10 @@ export interface TeamWorld {
   deliver(place: string, type: string, payload?: Json): Promise<void>
   /** Brings a further spec to the run by a product manager of its own, who waits for it if null. */
   bring(document: string | null, pm: string): Promise<void>
-  /** Ends the process's part of it, and begins again on the same folder, perhaps otherwise. */
+  /**
+   * Ends the process's part of it, and begins again on the same folder, perhaps otherwise; as
+   * before where that is refused.
+   */
   reopen(changed?: Partial<TeamWorldSettings>): Promise<void>
   close(): Promise<void>
 }
@@ -114,9 +117,13 @@ export async function openTeamWorld(given: TeamWorldSettings): Promise<TeamWorld
       if (taken !== 'accepted') throw new Error(`the answer was ${taken}`)
     },
     async reopen(changed = {}) {
-      settings = { ...settings, ...changed }
       await team.close()
-      team = await openPart(git, settings)
+      const next = { ...settings, ...changed }
+      team = await openPart(git, next).catch(async (error) => {
+        team = await openPart(git, settings)
+        throw error
+      })
+      settings = next
     },
     async close() {
       const faults = await inspect(team, given.isSupervised ?? false)

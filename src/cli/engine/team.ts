@@ -144,11 +144,21 @@ export interface Team {
   close(): Promise<void>
 }
 
-/** Opens a team on a state folder, and goes on with what it was at. */
+/**
+ * Opens a team on a state folder, and goes on with what it was at. Where that is refused, the
+ * folder is free for the next.
+ */
 export async function openTeam(parts: TeamParts): Promise<Team> {
+  const journal = await openSqliteJournal(parts.stateFolder)
+  const processes = openProcesses(parts.stateFolder)
+  return openOn(parts, journal, processes).catch(async (error) => {
+    await Promise.allSettled([processes.close(), journal.close()])
+    throw error
+  })
+}
+
+async function openOn(parts: TeamParts, journal: Journal, processes: Processes): Promise<Team> {
   const { stateFolder } = parts
-  const journal = await openSqliteJournal(stateFolder)
-  const processes = openProcesses(stateFolder)
   await processes.endOrphans()
   const git = openGit(processes)
   const repositories = await openRepositories(git, stateFolder)
