@@ -1,5 +1,6 @@
-import { connectControl } from './engine/control.ts'
+import { describeCondition, readCondition } from './engine-condition.ts'
 import { EXIT_CODE } from './exit-code.ts'
+import { jsonText } from './json-text.ts'
 import { printable } from './printable.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { styleFor } from './style.ts'
@@ -21,12 +22,11 @@ export interface StatusOptions extends StateOptions {
 export async function status(name: string | undefined, options: StatusOptions): Promise<number> {
   const { source, run, hasEngine, close } = await chooseRun(name, options)
   try {
+    const engine = hasEngine ? await readCondition(findPlace(options).stateFolder) : null
     const view = await readJudgedView(source, run)
     const others = await readOthers(source, run)
     const { stdout } = process
-    if (options.json)
-      stdout.write(`${JSON.stringify({ ...view, hasEngine, others }, null, 2)}
-`)
+    if (options.json) stdout.write(`${jsonText({ ...view, hasEngine, engine, others })}\n`)
     else {
       const lines = drawBoard(view, {
         style: styleFor(stdout),
@@ -44,31 +44,13 @@ export async function status(name: string | undefined, options: StatusOptions): 
       const note = `Nobody works on it: its process has ended. slipway resume ${run} goes on with it.\n`
       process.stderr.write(proseFor(process.stderr, note))
     }
-    for (const line of await engineLines(view, hasEngine, options)) {
+    for (const line of describeCondition(engine, view.isolation)) {
       process.stderr.write(proseFor(process.stderr, `${printable(line)}\n`))
     }
     return await exitCodeFor(source, view)
   } finally {
     await close()
   }
-}
-
-/** What an engine says of itself holds now; without one, what held when the run began. */
-async function engineLines(
-  { isolation }: RunView,
-  hasEngine: boolean,
-  options: StateOptions,
-): Promise<readonly string[]> {
-  const { stateFolder } = findPlace(options)
-  const control = hasEngine ? await connectControl(stateFolder) : undefined
-  // One that ends at this moment has nothing more to say.
-  const condition = await control?.condition().catch(() => undefined)
-  if (condition === undefined) {
-    return isolation === 'none' ? ['Nothing was confined: commands of its models ran as you.'] : []
-  }
-  const { health, unconfined } = condition
-  const lines = unconfined === null ? [] : [unconfined]
-  return 'error' in health ? [...lines, `It waits: ${health.error}`] : lines
 }
 
 /** One that is under way, or rests, is nothing to worry about. */

@@ -54,9 +54,17 @@ test('a status says that its engine waits for room', async () => {
   const after = [
     FILL,
     `timeout 5 $slipway pause --state ${STATE}`,
-    `$slipway status --state ${STATE}`,
+    `$slipway status --json --state ${STATE}`,
     `kill -9 $(sed 's/.*"pid":\\([0-9]*\\).*/\\1/' ${STATE}/engine.json)`,
   ]
-  const { stderr } = await user.typeApart(onDisk([...steps, ...after].join('; ')))
+  const { stdout, stderr } = await user.typeApart(onDisk([...steps, ...after].join('; ')))
   expect(stderr).toMatch(/It waits: .*the disk is full; free some space/)
+  const { engine } = JSON.parse(stdout.slice(stdout.indexOf('{')))
+  expect(engine).toEqual({
+    health: {
+      state: 'waiting_for_journal',
+      error: expect.stringContaining('the disk is full; free some space'),
+    },
+    unconfined: null,
+  })
 }, 60_000)

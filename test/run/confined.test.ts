@@ -52,9 +52,16 @@ test('a run and a task say each time that nothing is confined', async () => {
     const { code, stderr } = await user.slipway(...detached)
     expect([code, stderr]).toEqual([0, expect.stringContaining(NOTHING)])
   }
-  expect((await user.slipway('status')).stderr).toContain(NOTHING)
+  const { stdout, stderr } = await user.slipway('status', '--json')
+  expect(stderr).toContain(NOTHING)
+  expect(JSON.parse(stdout).engine).toEqual({
+    health: { state: 'well' },
+    unconfined: expect.stringContaining(NOTHING),
+  })
   user.killEngine()
-  expect((await user.slipway('status')).stderr).toContain('Nothing was confined')
+  const left = await user.slipway('status', '--json')
+  expect(left.stderr).toContain('Nothing was confined')
+  expect(JSON.parse(left.stdout)).toMatchObject({ hasEngine: false, engine: null })
 }, 60_000)
 
 test('the demo, whose commands are ours, says it and goes on', async () => {

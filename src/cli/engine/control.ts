@@ -46,7 +46,7 @@ export interface Control extends RunSource {
 }
 
 /** How an engine is doing. */
-interface Condition {
+export interface Condition {
   readonly health: Health
   /** Says that nothing is confined; null where commands are. */
   readonly unconfined: string | null
