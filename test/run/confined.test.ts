@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { reply } from '../team/replies.ts'
 import { makeUser, type User } from './slipway.ts'
 
@@ -21,9 +21,9 @@ beforeEach(async () => {
 
 afterEach(() => user.close())
 
-/** Types a command where bubblewrap is there and gets no namespaces. */
+/** A command where bubblewrap is there and gets no namespaces. */
 const withoutNamespaces = (command: string) =>
-  user.typeApart(`echo 0 > /proc/sys/user/max_pid_namespaces; ${command}`)
+  `echo 0 > /proc/sys/user/max_pid_namespaces; exec ${command}`
 
 const log = () => readFileSync(join(user.state, 'logs/engine.log'), 'utf8')
 
@@ -32,12 +32,12 @@ test('a run that began confined goes on unconfined only where the user says so',
   expect(JSON.parse((await user.slipway('status', '--json')).stdout).isolation).toBe('bubblewrap')
   user.killEngine()
   for (const command of ['$slipway resume', '$slipway resume --foreground']) {
-    const { code, stderr } = await withoutNamespaces(command)
+    const { code, stderr } = await user.typeApart(withoutNamespaces(command))
     expect([code, stderr]).toEqual([1, expect.stringMatching(/namespace failed.*isolation\.level/)])
     expect(stderr).not.toMatch(/^\s+at /m)
   }
   await user.play(HANGS, UNCONFINED)
-  expect(await withoutNamespaces('$slipway resume')).toMatchObject({
+  expect(await user.typeApart(withoutNamespaces('$slipway resume'))).toMatchObject({
     code: 0,
     stderr: expect.stringContaining(NOTHING),
   })
@@ -65,7 +65,12 @@ test('a run and a task say each time that nothing is confined', async () => {
 }, 60_000)
 
 test('the demo, whose commands are ours, says it and goes on', async () => {
-  const { stderr } = await withoutNamespaces('timeout -s INT 8 $slipway demo')
-  expect(stderr).toMatch(/Nothing is confined \(bubblewrap: .*namespace failed/)
-  expect(stderr).toContain('→')
+  const scratch = dirname(user.repository)
+  user.env.TMPDIR = scratch
+  const { child, ended, said } = user.beginApart(withoutNamespaces('$slipway demo'))
+  await vi.waitFor(() => expect(said()).toContain('→'), { timeout: 50_000 })
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+  expect(said()).toMatch(/Nothing is confined \(bubblewrap: .*namespace failed/)
+  expect(said()).toContain(`repository, ${join(scratch, 'slipway-demo-')}`)
 }, 60_000)

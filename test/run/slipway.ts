@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -28,6 +28,8 @@ export interface User {
    * command is `$slipway` in it.
    */
   typeApart(line: string): Promise<Done>
+  /** Begins such a line, and leaves it running. */
+  beginApart(line: string): Begun
   /** Writes a file into the repository, or beside it with `../`. */
   write(path: string, text: string): void
   /** Has the scripted brain say other things than in the demo, with a configuration to that. */
@@ -64,10 +66,8 @@ export async function makeUser(): Promise<User> {
   const state = join(repository, '.slipway')
   const slipway = (...args: string[]) => execute(args, repository, env)
   const type = (line: string) => runProgram('sh', ['-c', line], repository, env)
-  const typeApart = (line: string) => {
-    const known = { ...env, slipway: `${process.execPath} ${BUNDLE}` }
-    return runProgram('unshare', ['-Urm', 'sh', '-c', line], repository, known)
-  }
+  const apart = (line: string) => ['-Urm', 'sh', '-c', line]
+  const withCommand = () => ({ ...env, slipway: `${process.execPath} ${BUNDLE}` })
   const killEngine = () => {
     try {
       const { pid } = JSON.parse(readFileSync(join(state, 'engine.json'), 'utf8'))
@@ -89,7 +89,8 @@ export async function makeUser(): Promise<User> {
     env,
     slipway,
     type,
-    typeApart,
+    typeApart: (line) => runProgram('unshare', apart(line), repository, withCommand()),
+    beginApart: (line) => beginProgram('unshare', apart(line), repository, withCommand()),
     write,
     async play(replies, config) {
       write('../scenario.yaml', JSON.stringify({ replies }))
@@ -140,8 +141,25 @@ export function makeVisitor(home: string): Desk {
 }
 
 /** A command that is left running, with what it has said so far. */
-export function begin(user: Desk, ...args: string[]) {
-  const child = spawn(process.execPath, [BUNDLE, ...args], { cwd: user.repository, env: user.env })
+interface Begun {
+  readonly child: ChildProcess
+  /** Its exit code, when it has ended. */
+  readonly ended: Promise<number | null>
+  said(): string
+}
+
+/** Begins a command, and leaves it running. */
+export function begin({ repository, env }: Desk, ...args: string[]): Begun {
+  return beginProgram(process.execPath, [BUNDLE, ...args], repository, env)
+}
+
+function beginProgram(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+): Begun {
+  const child = spawn(program, args, { cwd, env })
   const said: string[] = []
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => said.push(String(chunk)))
