@@ -122,7 +122,8 @@ test('a script that was mended is read again', async () => {
   expect(engine().pid).not.toBe(before)
 }, 60_000)
 
-test('one that ends by itself meanwhile is in nobody’s way', async () => {
+/** Has the engine end as soon as a command looks for the models of its provider. */
+async function endWhenAsked(during: () => Promise<void>): Promise<void> {
   const { pid } = engine()
   const listed = { id: 'claude-sonnet-4-5', type: 'model', created_at: '2025-01-01T00:00:00Z' }
   const provider = createServer((_, response) => {
@@ -136,10 +137,31 @@ test('one that ends by itself meanwhile is in nobody’s way', async () => {
     delete user.env.SLIPWAY_SCENARIO
     user.env.ANTHROPIC_API_KEY = 'k'
     user.env.ANTHROPIC_BASE_URL = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
-    const { code, stderr } = await user.slipway('resume')
-    expect([code, stderr]).toEqual([0, expect.stringContaining(BEGINS_ANEW)])
+    await during()
     expect(engine().pid).not.toBe(pid)
   } finally {
     provider.close()
   }
+}
+
+test.each(WAYS.slice(1))(
+  'one that ends by itself meanwhile is in nobody’s way: %s',
+  async (...args) => {
+    await endWhenAsked(async () => {
+      const { code, stderr } = await user.slipway(...args)
+      expect([code, stderr]).toEqual([0, expect.stringContaining(BEGINS_ANEW)])
+    })
+  },
+  60_000,
+)
+
+test('nor is it where nothing could confine, and it is asked how its runs began', async () => {
+  await user.slipway('stop')
+  user.killEngine()
+  const run = await typeWithoutBubblewrap('$slipway run ../spec.md --detach')
+  expect([run.code, run.stderr]).toEqual([0, expect.stringContaining('Nothing is confined')])
+  await endWhenAsked(async () => {
+    const { code, stderr } = await typeWithoutBubblewrap('$slipway resume')
+    expect([code, stderr]).toEqual([0, expect.stringContaining(BEGINS_ANEW)])
+  })
 }, 60_000)

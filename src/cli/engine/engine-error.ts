@@ -9,6 +9,16 @@ export class EngineError extends Error {
 /** Nobody answers where an engine was. */
 export class EngineGoneError extends EngineError {}
 
+/**
+ * Waits for what an engine may be asked about and refuse. One that has ended by itself meanwhile
+ * refuses nothing: whoever comes after it does.
+ */
+export async function unlessGone(asked: Promise<void>): Promise<void> {
+  await asked.catch((error) => {
+    if (!(error instanceof EngineGoneError)) throw error
+  })
+}
+
 /** An error that another process told of, as the same kind where the kind decides the exit code. */
 export function errorOf(name: string, message: string): Error {
   if (name === 'UsageError') return new UsageError(message)

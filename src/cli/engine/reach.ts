@@ -11,7 +11,7 @@ import { prepareStateFolder } from '../state-folder.ts'
 import { proseFor } from '../terminal-text.ts'
 import { type Control, connectControl, readAddress } from './control.ts'
 import { endEngine } from './end-engine.ts'
-import { EngineError, EngineGoneError, errorOf } from './engine-error.ts'
+import { EngineError, errorOf, unlessGone } from './engine-error.ts'
 import { atFolder, readGrounds } from './grounds.ts'
 
 const START_MS_MAX = 60_000
@@ -49,10 +49,7 @@ export async function reachFreshEngine(
     await rehearseOpening(loaded, stateFolder, environment, about).catch((error: Error) => {
       throw errorOf(error.name, error.message)
     })
-    await beginning?.refuse(other).catch((error) => {
-      // It has ended by itself meanwhile: whoever comes after it refuses what is to be refused.
-      if (!(error instanceof EngineGoneError)) throw error
-    })
+    if (beginning !== undefined) await unlessGone(beginning.refuse(other))
     process.stderr.write(
       'The engine worked by other keys or settings, and begins anew with yours.\n',
     )

@@ -12,6 +12,7 @@ import { refuseTrackedState } from '../tracked-state.ts'
 import { UsageError } from '../usage-error.ts'
 import type { RunSource } from '../view/run-source.ts'
 import { openBrains } from './brains.ts'
+import { unlessGone } from './engine-error.ts'
 import { findGithub } from './github.ts'
 import { requireIsolationOfRuns } from './isolation-of-runs.ts'
 import { requireBrains, requireMinds } from './minds.ts'
@@ -38,7 +39,7 @@ export async function rehearseOpening(
   try {
     const settings = resolveIsolation(config, folder, environment)
     const isolation = await chooseIsolation(processes, settings)
-    await requireIsolationOfRuns(runs, isolation)
+    await unlessGone(requireIsolationOfRuns(runs, isolation))
     await openBrains(plans, { isolation, stateFolder: folder, environment, secrets: [] })
     if (config.forge.kind === 'local') return
     await findGithub(config, repository, environment, { git: openGit(processes), processes })
