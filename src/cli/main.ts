@@ -9,7 +9,6 @@ import { printable } from './printable.ts'
 import type { ReplayCommandOptions } from './replay.ts'
 import { addRunCommands } from './run-commands.ts'
 import { addTaskCommands } from './task-commands.ts'
-import { proseFor } from './terminal-text.ts'
 import type { ToolsOptions, TrustToolsOptions } from './tools.ts'
 
 const STATE = [
@@ -183,6 +182,7 @@ async function main(argv: readonly string[]): Promise<number> {
     if (!isExpected(error)) throw error
     const exitCode = EXIT_CODES[error.name] ?? EXIT_CODE.failed
     const { stderr } = process
+    const { proseFor } = await import('./terminal-text.ts')
     stderr.write(proseFor(stderr, `slipway: ${printable(error.message)}\n`))
     return exitCode
   }
