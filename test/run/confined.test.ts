@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { reply } from '../team/replies.ts'
@@ -64,13 +64,26 @@ test('a run and a task say each time that nothing is confined', async () => {
   expect(JSON.parse(left.stdout)).toMatchObject({ hasEngine: false, engine: null })
 }, 60_000)
 
-test('the demo, whose commands are ours, says it and goes on', async () => {
-  const scratch = dirname(user.repository)
-  user.env.TMPDIR = scratch
-  const { child, ended, said } = user.beginApart(withoutNamespaces('$slipway demo'))
+/** Types a line that begins a demo, leaves that once something moves, and gives what it said. */
+async function leaveDemo(line: string): Promise<string> {
+  user.env.TMPDIR = dirname(user.repository)
+  const { child, ended, said } = user.beginApart(line)
   await vi.waitFor(() => expect(said()).toContain('→'), { timeout: 50_000 })
   child.kill('SIGINT')
   expect(await ended).toBe(130)
-  expect(said()).toMatch(/Nothing is confined \(bubblewrap: .*namespace failed/)
-  expect(said()).toContain(`repository, ${join(scratch, 'slipway-demo-')}`)
+  expect(said()).toContain(`repository, ${join(user.env.TMPDIR, 'slipway-demo-')}`)
+  return said()
+}
+
+test('the demo, whose commands are ours, says it once and goes on', async () => {
+  const said = await leaveDemo(withoutNamespaces('$slipway demo'))
+  expect(said).toMatch(/Nothing is confined \(bubblewrap: .*namespace failed/)
+  expect(said.split('is confined')).toHaveLength(2)
+}, 60_000)
+
+test('what bubblewrap says of itself steers no terminal', async () => {
+  user.write('../bwrap', "#!/bin/sh\nprintf 'in \\033[31mred'; exit 1\n")
+  chmodSync(join(user.repository, '../bwrap'), 0o755)
+  const demo = 'mount --bind ../bwrap "$(command -v bwrap)" && exec $slipway demo'
+  expect(await leaveDemo(demo)).toContain('in \\u{1b}[31mred')
 }, 60_000)

@@ -11,6 +11,7 @@ import { controlOf } from '../engine/engine.ts'
 import { unconfinedNote } from '../engine/isolation-of-runs.ts'
 import type { RunStart, Team } from '../engine/team.ts'
 import { EXIT_CODE } from '../exit-code.ts'
+import { printable } from '../printable.ts'
 import { prepareStateFolder } from '../state-folder.ts'
 import { styleFor } from '../style.ts'
 import { columnsOf } from '../terminal-size.ts'
@@ -64,9 +65,9 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   const { team } = opened
   const control = controlOf(opened)
   const server = await serveControl(stateFolder, control, null)
-  const unconfined = unconfinedNote(team.isolation)
-  if (unconfined !== null) say(style.warn(`${unconfined} Here the demo wrote them.\n`))
-  say(style.dim(`${team.isolation.description}\n\n`))
+  const note = unconfinedNote(team.isolation)
+  if (note === null) say(style.dim(`${printable(team.isolation.description)}\n\n`))
+  else say(style.warn(`${printable(note)} Here the demo wrote them.\n\n`))
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
   const stuck = new AbortController()
