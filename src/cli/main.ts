@@ -164,12 +164,17 @@ const EXIT_CODES: Readonly<Record<string, number>> = {
 }
 
 /** Errors that are about the user's world, not about a bug of ours: their message says what to do. */
+const EXPECTED_ERRORS: readonly string[] = [
+  'UsageError',
+  'ProviderError',
+  'EngineError',
+  'IsolationError',
+  'StateFolderError',
+  'JournalError',
+]
+
 function isExpected(error: unknown): error is Error {
-  const names = [
-    ...['UsageError', 'ProviderError', 'EngineError'],
-    ...['IsolationError', 'StateFolderError', 'JournalError'],
-  ]
-  return error instanceof Error && names.includes(error.name)
+  return error instanceof Error && EXPECTED_ERRORS.includes(error.name)
 }
 
 async function main(argv: readonly string[]): Promise<number> {
