@@ -18,20 +18,20 @@ afterEach(() => user.close())
 const WAYS = ['resume', 'resume --foreground', 'run ../spec.md --detach']
 const STATE = '../disk/state'
 /** As much as fits on the disk and no more, wherever it is written. */
-const FILL = 'dd if=/dev/zero of=../disk/filler bs=4k count=8192 2>&-'
+const fill = (file: string) => `dd if=/dev/zero of=../disk/${file} bs=4k count=8192 2>&-`
 
 /** The state folder on a disk of its own, to which something is done; nothing is without one. */
 const onDisk = (what: string) =>
   `mkdir ../disk && mount -t tmpfs -o size=32m tmpfs ../disk || exit; cp -a .slipway ${STATE}; ${what}`
 
 test('where no disk is to be had, none is filled', async () => {
-  const { code } = await user.typeApart(`mount() { false; }; ${onDisk(FILL)}`)
+  const { code } = await user.typeApart(`mount() { false; }; ${onDisk(fill('filler'))}`)
   const isFilled = existsSync(join(user.repository, '../disk/filler'))
   expect([code, isFilled]).toEqual([1, false])
 }, 60_000)
 
 test.each([
-  ['a full disk', FILL, 'the disk is full; free some space'],
+  ['a full disk', fill('filler'), 'the disk is full; free some space'],
   ['a read-only disk', 'mount -o remount,ro ../disk', 'is read-only (EROFS). Make it writable'],
 ])(
   'whatever begins on %s says so, and what to do',
@@ -45,6 +45,10 @@ test.each([
   60_000,
 )
 
+/** Has something small stored, and does not wait for it long. */
+const tell = (dollars: string) =>
+  `timeout 5 $slipway budget --dollars ${dollars} --state ${STATE} > /dev/null`
+
 test('a status says that its engine waits for room', async () => {
   const steps = [
     // Whoever ends in peace leaves no log of the journal that has room in it.
@@ -52,8 +56,8 @@ test('a status says that its engine waits for room', async () => {
     'resume',
   ].map((way) => `$slipway ${way} --state ${STATE}`)
   const after = [
-    FILL,
-    `timeout 5 $slipway pause --state ${STATE}`,
+    // What is left, or what an engine removes, may do for something small, but not for ever.
+    `for i in $(seq 50); do ${fill('filler$i')}; ${tell('$i')} || break; done`,
     `$slipway status --json --state ${STATE}`,
     `kill -9 $(sed 's/.*"pid":\\([0-9]*\\).*/\\1/' ${STATE}/engine.json)`,
   ]
