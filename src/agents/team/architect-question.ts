@@ -55,7 +55,7 @@ function grantsBefore(grants: number): string {
 }
 
 /** What a reviewer required in earlier rounds. */
-function before(earlier: string): string {
+function before(earlier = ''): string {
   return named('Required before', earlier)
 }
 

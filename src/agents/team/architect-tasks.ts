@@ -29,7 +29,7 @@ export function taskOf({ ask, story }: RequestMessage): ArchitectTask | undefine
           ...about,
           plan: ask.plan,
           situation: oneLine(situationOf(ask)),
-          remarks: ask.earlier,
+          remarks: ask.earlier ?? '',
         },
       }
     case 'code':
@@ -46,7 +46,7 @@ export function taskOf({ ask, story }: RequestMessage): ArchitectTask | undefine
     case 'completion':
       return {
         task: 'architect/completion-review',
-        variables: { ...about, evidence: ask.evidence, remarks: ask.earlier },
+        variables: { ...about, evidence: ask.evidence, remarks: ask.earlier ?? '' },
       }
     case 'budget_review':
       return budgetTask(ask, about)
@@ -68,7 +68,7 @@ function budgetTask(
   ask: Extract<Ask, { kind: 'budget_review' }>,
   about: Readonly<Record<string, string>>,
 ): ArchitectTask {
-  const { state, used, grants, history, decisions, plan, failures, diff } = ask
+  const { state, used, grants, history = '', decisions, plan, failures, diff } = ask
   return {
     task: 'architect/budget-review',
     variables: {

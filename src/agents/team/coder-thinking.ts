@@ -45,7 +45,7 @@ function takeEnding(c: CoderCase, decision: Decision, tool: string, input: Json)
       const move: MoveTo = { event: 'question_asked', to: 'QUESTION' }
       const reason = bounded(ask.question, 500)
       const { plan, work } = c.work
-      return request(c, { ...decision, reason }, move, { ...ask, plan, spec: work.spec })
+      return request(c, { ...decision, reason }, move, { ...ask, plan, spec: work.spec ?? null })
     }
     case 'done': {
       const { story, settings } = c.work.work
@@ -93,7 +93,7 @@ function planningStuck(c: CoderCase, before: Decision, reason: string): Decision
   const set = { ...before.set, ...asData({ counts: { ...counts, stuck: counts.stuck + 1 } }) }
   const question = `Planning cannot go on: ${reason}`
   const decision = { ...before, set, reason: bounded(question, 500) }
-  const ask: Ask = { kind: 'question', question, tried: '', plan: '', spec: work.spec }
+  const ask: Ask = { kind: 'question', question, tried: '', plan: '', spec: work.spec ?? null }
   return request(c, decision, move, ask)
 }
 

@@ -67,8 +67,8 @@ export type StoryMessage = {
   readonly story: Story
   readonly attempt: number
   readonly lessons: readonly Lesson[]
-  /** The spec that it is of, as far as it fits a prompt; null where nobody kept it. */
-  readonly spec: BlobRef | null
+  /** The spec that it is of, as far as it fits a prompt; null or absent where nobody kept it. */
+  readonly spec?: BlobRef | null
   readonly settings: TeamSettings
 }
 
@@ -106,8 +106,8 @@ export type Ask =
       readonly plan: string
       readonly round: number
       readonly note: string
-      /** What was required in earlier rounds; empty in the first. */
-      readonly earlier: string
+      /** What was required in earlier rounds. Requests of a former version do not have it. */
+      readonly earlier?: string
     }
   | {
       readonly kind: 'code'
@@ -118,14 +118,14 @@ export type Ask =
       readonly note: string
       readonly earlier: string
     }
-  | { readonly kind: 'completion'; readonly evidence: string; readonly earlier: string }
+  | { readonly kind: 'completion'; readonly evidence: string; readonly earlier?: string }
   | {
       readonly kind: 'budget_review'
       readonly state: string
       readonly used: string
       readonly grants: number
-      /** How far it came, in a line. */
-      readonly history: string
+      /** How far it came, in a line. Requests of a former version do not have it. */
+      readonly history?: string
       /** What the coder's revision can be told. */
       readonly decisions: string
       readonly plan: string
@@ -190,7 +190,7 @@ export const STORY_LOADED = 'story_loaded'
 export type StoryLoaded = {
   readonly story: Story
   readonly dependents: readonly string[]
-  readonly spec: BlobRef | null
+  readonly spec?: BlobRef | null
   readonly settings: TeamSettings
 }
 

@@ -123,7 +123,8 @@ function takeOutcome(agent: AgentView, data: StoryData, event: AgentEvent): Deci
   return { reason: `not for a story: ${event.type}` }
 }
 
-function load(agent: AgentView, { story, dependents, spec, settings }: StoryLoaded): Decision {
+function load(agent: AgentView, loaded: StoryLoaded): Decision {
+  const { story, dependents, spec = null, settings } = loaded
   if (agent.data.story !== undefined) return { reason: 'loaded already' }
   const data: StoryData = {
     ...UNSET,

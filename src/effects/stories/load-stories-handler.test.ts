@@ -41,17 +41,19 @@ function open() {
         ),
   }
   const handler = loadStoriesHandler(() => registry, journal)
-  const load = (effect: string, ...stories: object[]) => {
+  const loadFrom = (effect: string, said: object, ...stories: object[]) => {
     const criteria = [{ id: '1', text: 'One.' }]
-    const input = { run: 'r', criteria, spec: 'Build one.', settings: {}, stories }
+    const input = { run: 'r', criteria, settings: {}, stories, ...said }
     const id = effect as EffectId
     const kind = 'load_stories'
     const put = async (text: string) => ({ sha256: text, bytes: text.length })
     const context = { blobs: { put } } as unknown as EffectContext
     return handler.run({ id, agent: 'r/a' as AgentId, kind, input: input as Json }, context)
   }
+  const load = (effect: string, ...stories: object[]) =>
+    loadFrom(effect, { spec: 'Build one.' }, ...stories)
   const told = () => [...mail.values()].map(({ agent, type }) => `${type} → ${agent}`)
-  return { load, told, mail }
+  return { load, loadFrom, told, mail }
 }
 
 test('the dispatcher is told how many there are before the first of them is', async () => {
@@ -66,6 +68,12 @@ test('every story is told which spec it is of', async () => {
   await load('e1', story('a'))
   const loaded = [...mail.values()].find(({ type }) => type === 'story_loaded')
   expect(loaded?.payload).toMatchObject({ spec: { sha256: 'Build one.', bytes: 10 } })
+})
+
+test('what a former version asked for is done without the spec', async () => {
+  const { loadFrom, mail } = open()
+  expect(await loadFrom('e1', {}, story('a'))).toMatchObject({ ok: true, value: { count: 1 } })
+  expect(mail.get('e1:story_loaded:r/story/a')?.payload).toMatchObject({ spec: null })
 })
 
 test('what cannot be built changes nothing', async () => {

@@ -19,8 +19,8 @@ import type { Criterion, Story } from '../../stories/story.ts'
 type LoadStoriesInput = {
   readonly run: string
   readonly criteria: readonly Criterion[]
-  /** What the stories are of, for those who are asked about them. */
-  readonly spec: string
+  /** What the stories are of, for those who are asked about them. A former version did not say. */
+  readonly spec?: string
   readonly settings: TeamSettings
   readonly stories: readonly SubmittedStory[]
 }
@@ -77,7 +77,7 @@ export function loadStoriesHandler(
         })
       }
       const dependents = dependentsOf(proposed)
-      const spec = { ...(await blobs.put(text)) }
+      const spec = text === undefined ? null : { ...(await blobs.put(text)) }
       // The first that is ready is handed out at once.
       for (const story of devopsFirst(whole)) {
         const loaded: StoryLoaded = {
