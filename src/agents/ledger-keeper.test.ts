@@ -191,15 +191,24 @@ describe('what others have set aside is not spent', () => {
     expect(Object.keys(data()).filter((key) => /^(?:line|waiting)/.test(key))).toEqual([])
   })
 
-  test('nor does anybody wait for a story that is closed, and what it held is counted', () => {
-    const { reserve, close, data } = busy()
-    reserve('c', 'c', 60)
+  test('who waits for a story that is closed has its answer, and what the story held is counted', () => {
+    const { reserve, settle, close, data } = busy()
+    reserve('architect', 'c', 60)
     reserve('d', 'd', 60)
     expect(close('c')).toEqual(WAITS)
-    expect(data().line).toEqual(['d'])
+    expect(data().line).toEqual(['architect', 'd'])
     // 60 are spent and 60 set aside: there is room for one, and for none after it.
     expect(close('a')).toEqual(WAITS)
     expect(close('b')).toEqual([SPENDING_GRANTED])
+    expect(settle('architect', 0)).toEqual([SPENDING_GRANTED])
+    expect(data()).not.toHaveProperty('line')
+  })
+
+  test('nobody waits any more for what a story has used when it is closed', () => {
+    const { reserve, close } = keep({ story: { tokensMax: 100 } })
+    reserve('coder', 'c', 60)
+    expect(reserve('architect', 'c', 60)).toEqual(WAITS)
+    expect(close('c')).toEqual([SPENDING_GRANTED])
   })
 
   test('with more to spend, they go on', () => {

@@ -133,7 +133,7 @@ function takeSettlement(agent: AgentView, event: AgentEvent): Decision {
   const { agent: owner, amounts } = read<SettleSpending>(event)
   const before = booksFor(inData(agent, {}), owner, undefined, event)
   const set = changes(before, settle(before, owner, amounts, event.atMs), owner)
-  return answerWaiting(agent, event, { ...set, ...leaving(inData(agent, set), [owner]) })
+  return answerWaiting(agent, event, { ...set, ...leaving(inData(agent, set), owner) })
 }
 
 /**
@@ -151,7 +151,7 @@ function answerWaiting(agent: AgentView, event: AgentEvent, changed: JsonObject)
     const asked = answerTo(look, waiting, event)
     if (asked === undefined) break
     const booked = asked.ok ? changes(asked.before, asked.ledger, owner) : {}
-    set = { ...set, ...leaving(look, [owner]), ...booked }
+    set = { ...set, ...leaving(look, owner), ...booked }
     send.push(messageFor(waiting, asked))
     isSpent ||= !asked.ok && isRunSpent(asked.exhausted)
   }
@@ -245,15 +245,12 @@ function lineIn(look: Look): readonly AgentId[] {
   return (look(LINE) ?? []) as readonly AgentId[]
 }
 
-/** What takes these out of the line. */
-function leaving(look: Look, owners: readonly AgentId[]): JsonObject {
-  const there = owners.filter((owner) => lineIn(look).includes(owner))
-  if (there.length === 0) return {}
-  const rest = lineIn(look).filter((owner) => !there.includes(owner))
-  return {
-    [LINE]: rest.length === 0 ? null : rest,
-    ...Object.fromEntries(there.map((owner) => [`${WAITING}${owner}`, null])),
-  }
+/** What takes somebody out of the line. */
+function leaving(look: Look, owner: AgentId): JsonObject {
+  const line = lineIn(look)
+  if (!line.includes(owner)) return {}
+  const rest = line.filter((one) => one !== owner)
+  return { [LINE]: rest.length === 0 ? null : rest, [`${WAITING}${owner}`]: null }
 }
 
 /** Where a call has no price, others that have one go on. */
@@ -269,24 +266,23 @@ function leaveFor(
   return asJson({ call, isLast, amounts, ...(isShort && { isShort }), ...end })
 }
 
-/** Calls of the story that are still under way count as if they had cost all of it. */
+/**
+ * Calls of the story that are still under way count as if they had cost all of it. Who waits stays
+ * in line: an architect that was asked about the story has to have an answer all the same.
+ */
 function closeStory(agent: AgentView, event: AgentEvent): Decision {
   const { data } = agent
   const { story } = read<CloseStory>(event)
   const { reserved } = accountIn(inData(agent, {}), story)
   const run = data.run as unknown as Account
-  const isOfStory = (key: string) =>
-    (data[key] as { readonly story?: string } | null)?.story === story
+  const isOfStory = (key: string) => (data[key] as unknown as Reservation).story === story
   const open = Object.keys(data).filter((key) => key.startsWith(OPEN) && isOfStory(key))
-  // Nobody waits for an answer any more.
-  const waiting = lineIn(inData(agent, {})).filter((owner) => isOfStory(`${WAITING}${owner}`))
   const set = {
     run: asJson({
       spent: addAmounts(run.spent, reserved),
       reserved: subtractAmounts(run.reserved, reserved),
     }),
     ...Object.fromEntries([...open, `story:${story}`].map((key) => [key, null])),
-    ...leaving(inData(agent, {}), waiting),
   }
   return answerWaiting(agent, event, set)
 }
