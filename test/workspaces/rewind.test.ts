@@ -186,7 +186,11 @@ test('empty folders and pipes stay where they are ignored', async () => {
   expect(paths()).toEqual(before)
 })
 
-test('a workspace without a checkpoint stays as it is', async () => {
+test('a workspace without a checkpoint stays as it is, and comes back to that', async () => {
   await world.workspaces.rewind(S1)
+  expect(readFileSync(at('mine.txt'), 'utf8')).toBe('mine\n')
+  writeFileSync(at('stamp'), '')
+  await world.workspaces.rewind(S1)
+  expect(existsSync(at('stamp'))).toBe(false)
   expect(readFileSync(at('mine.txt'), 'utf8')).toBe('mine\n')
 })

@@ -3,7 +3,7 @@ import { rm, rmdir } from 'node:fs/promises'
 import type { Git } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type BytePath, bytePathOf, bytesOf } from './byte-path.ts'
-import { type Checkpoint, type Contents, readCheckpoint } from './checkpoint.ts'
+import type { Checkpoint, Contents } from './checkpoint.ts'
 import { namesOfGitFiles } from './git-files.ts'
 import { Landing } from './landing.ts'
 import type { Place } from './place.ts'
@@ -31,24 +31,16 @@ interface Rewinding {
 }
 
 /**
- * Brings the files of a workspace back to its last checkpoint, tracked and untracked ones, and with
+ * Brings the files of a workspace back to a checkpoint of it, tracked and untracked ones, and with
  * them empty folders. Files that its rules ignored, such as installed packages, stay, whatever has
  * become of those rules since; so do what git keeps for itself there, and a repository inside that
  * the checkpoint knows. Pipes and sockets go. Only while no process works there: git would follow a
  * link that takes the place of a folder at the right moment.
  */
-export async function rewindFolder(
-  git: Git,
-  repositories: Repositories,
-  place: Place,
-  contents: Contents,
-): Promise<void> {
-  const stored = await readCheckpoint(git, repositories.work, place.checkpointRef)
-  if (stored === undefined) return
-  const rewinding = { git, repositories, place, contents, stored }
+export async function rewindFolder(rewinding: Rewinding): Promise<void> {
   await restore(rewinding).catch(() => {
     // A pipe or a folder without permission was in the way.
-    makeReadable(place.folder, '')
+    makeReadable(rewinding.place.folder, '')
     return restore(rewinding)
   })
 }

@@ -63,7 +63,10 @@ export interface Workspaces {
   /** The workspace that is there. */
   find(owner: Owner): Promise<Prepared | undefined>
   checkpoint(owner: Owner): Promise<Checkpoint>
-  /** Brings its files back to the last checkpoint; ignored ones stay as they are. */
+  /**
+   * Brings its files back to the last checkpoint; ignored ones stay as they are. Without one, what
+   * is there becomes the first, so that whatever comes after it can be undone.
+   */
   rewind(owner: Owner): Promise<void>
   /** Commits all work to the story's branch; undefined when there is none. */
   commit(owner: Owner, message: string): Promise<string | undefined>
@@ -186,10 +189,17 @@ class Yard implements Workspaces {
   async rewind(owner: Owner): Promise<void> {
     const place = placeOf(this.#stateFolder, owner)
     const contents = await this.#requireContents(place)
+    const { work } = this.#repositories
+    const stored = await readCheckpoint(this.#git, work, place.checkpointRef)
+    if (stored === undefined) {
+      await this.checkpoint(owner)
+      return
+    }
     if (!(await isWholeIndex(place.index))) {
       await rebuildIndex(this.#git, this.#repositories, place.index, [contents.base])
     }
-    await rewindFolder(this.#git, this.#repositories, place, contents)
+    const [git, repositories] = [this.#git, this.#repositories]
+    await rewindFolder({ git, repositories, place, contents, stored })
   }
 
   async commit(owner: Owner, message: string): Promise<string | undefined> {

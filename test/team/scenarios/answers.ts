@@ -219,11 +219,13 @@ scenario('a claim that the tests belie leads back to planning', BOTH, async (ope
       working({ turn: 1, contains: 'Implement this story.' }, ...mends),
       ...PLAIN,
     ],
-    files: { ...FILES, 'tests/0.sh': 'false\n' },
+    files: { ...FILES, 'tests/0.sh': 'touch litter\nfalse\n' },
   })
   await world.untilOver()
   expect(await world.moves('story/hello')).toContain('ASSIGNED merged MERGED')
   expect(world.log()).toEqual(['Add hello', 'init'])
+  // It is merged without what the tests of the claim have written.
+  expect(world.target('litter')).toBeUndefined()
 })
 
 scenario('a claim that is denied leads back to planning', BOTH, async (open) => {
