@@ -28,6 +28,8 @@ test.each([
   "git fetch: fatal: Unable to create 'gate.lock': File exists.",
   'git cat-file: fatal: bad object',
   'Error: spawn /usr/bin/git ENOENT',
+  'git commit-tree: error: insufficient permission for adding an object to repository database /s/work.git/objects\nfatal: failed to write commit object',
+  "git fetch: error: couldn't write '/s/mirror.git/refs/gate.lock': Operation not permitted",
 ])('the machine cannot help %s', (message) => {
   expect(machineOf(new Error(message))).toEqual({})
 })

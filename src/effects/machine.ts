@@ -15,8 +15,9 @@ const ROOM_BYTES = 1024 * 1024
 const CODE = /^E(?:NOSPC|DQUOT|IO|ROFS|MFILE|NFILE|NOMEM|AGAIN)$/
 const WORDS =
   /No space left on device|Disk quota exceeded|Input\/output error|Read-only file system|Too many open files|Cannot allocate memory|Out of memory|Resource temporarily unavailable|\bspawn\b.* E(?:MFILE|NFILE|NOMEM|AGAIN)\b/i
-/** Git does not always say why. */
+/** Git does not always say why. Where it does, that counts: a file may be somebody else's. */
 const NOT_WRITTEN = /(?:couldn't|could not|unable to|failed to) write\b|\bwrite error\b/i
+const FORBIDDEN = /permission|denied|not permitted|\bE(?:ACCES|PERM)\b/i
 
 /**
  * Names the machine as what an error is to be waited for, where our own git or our own files failed
@@ -25,7 +26,8 @@ const NOT_WRITTEN = /(?:couldn't|could not|unable to|failed to) write\b|\bwrite 
 export function machineOf(error: unknown): { readonly service?: string } {
   const code = String((error as NodeJS.ErrnoException | null)?.code ?? '')
   const text = String(error)
-  const isLacking = CODE.test(code) || WORDS.test(text) || NOT_WRITTEN.test(text)
+  const isUnexplained = NOT_WRITTEN.test(text) && !FORBIDDEN.test(text)
+  const isLacking = CODE.test(code) || WORDS.test(text) || isUnexplained
   return isLacking ? { service: MACHINE_SERVICE } : {}
 }
 

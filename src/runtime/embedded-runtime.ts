@@ -272,15 +272,27 @@ class EmbeddedRuntime implements Runtime {
       const resident = this.#memory.residents.get(effect.agentId)
       if (this.#memory.effects.get(effect.id) === undefined || resident === undefined) return
       if (ending.kind === 'finished') return turn.finishEffect(effect, ending.result, resident)
+      const { reason, tries, untilMs, error } = ending
+      if (error !== undefined && this.#isItsOwnFault(effect, turn.nowMs)) {
+        return turn.finishEffect(effect, { ok: false, error }, resident)
+      }
       turn.setPhase(effect, 'waiting')
-      const { reason, tries, untilMs } = ending
       const freshMs = suspensionDeadlineMs(this.#suspension, turn.nowMs, untilMs)
-      const named = untilMs !== undefined
-      const deadlineMs = this.#memory.effects.extendDeadline(effect.id, freshMs, named)
+      const isLater = untilMs !== undefined || error !== undefined
+      const deadlineMs = this.#memory.effects.extendDeadline(effect.id, freshMs, isLater)
       const payload = { effect: effect.id, reason, tries, deadlineMs }
       turn.mail(resident, this.#urgent(SERVICE_UNAVAILABLE, payload))
     }
     this.#loop.submit(effect.agentId, admit).catch(() => {})
+  }
+
+  /**
+   * Whether what an effect fails with is no matter of the service that it names: that has answered,
+   * the effect was tried again, and it has been open for as long as anybody waits. Its phase and its
+   * age are stored, so that a restart changes nothing about it.
+   */
+  #isItsOwnFault({ phase, askedMs }: EffectRecord, nowMs: number): boolean {
+    return phase === 'held' && nowMs - askedMs >= this.#suspension.timeoutMs
   }
 
   /** In the turn that marks what waits as waiting, or before: the next process holds to it too. */

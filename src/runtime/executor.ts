@@ -1,4 +1,4 @@
-import type { EffectId, EffectResult } from '../agents/values.ts'
+import type { EffectError, EffectId, EffectResult } from '../agents/values.ts'
 import { checked, describe, threw, timedOut } from './attempts.ts'
 import type { BlobStore } from './blobs.ts'
 import { type Clock, sleepUntil } from './clock.ts'
@@ -45,6 +45,8 @@ export type Ending =
       /** How often it was asked. */
       readonly tries: number
       readonly untilMs?: number
+      /** What it has failed with, if the service is not out after all; only of one not its own. */
+      readonly error?: EffectError
     }
   | { readonly kind: 'aborted' }
 
@@ -185,7 +187,7 @@ export class Executor {
       const wanting = this.#wanting(error, gate)
       const isLong = wanting !== undefined && (error.retryAfterMs ?? waitMs) > WAIT_MS_MAX
       const isOver = attempt >= policy.attemptsMax || isLong || error.retry === 'restored'
-      if (isOver) return this.#giveUp(error, wanting, attempt)
+      if (isOver) return this.#giveUp(error, wanting, gate, attempt)
       hold.begin()
       await sleepUntil(this.#parts.clock, this.#parts.clock.nowMs() + waitMs, signal)
     }
@@ -332,13 +334,17 @@ export class Executor {
   #giveUp(
     { code, message, retryAfterMs, failuresBefore = 0 }: AttemptError,
     gate: ServiceGate | undefined,
+    own: ServiceGate | undefined,
     attempts: number,
   ): Ending {
     if (gate === undefined) return failure(code, message)
-    const tries = attempts + failuresBefore
-    const reason = `${code}: ${message}`
-    if (retryAfterMs === undefined) return { kind: 'unavailable', reason, tries }
-    return { kind: 'unavailable', reason, tries, untilMs: gate.closedUntilMs }
+    return {
+      kind: 'unavailable',
+      reason: `${code}: ${message}`,
+      tries: attempts + failuresBefore,
+      ...(retryAfterMs !== undefined && { untilMs: gate.closedUntilMs }),
+      ...(gate !== own && { error: { code, message } }),
+    }
   }
 }
 

@@ -71,11 +71,14 @@ export class OpenEffects {
     open.record = { ...open.record, phase }
   }
 
-  /** The deadline of an effect whose service is out again: the first one, or a later one that was named. */
-  extendDeadline(id: EffectId, deadlineMs: number, named: boolean): number {
+  /**
+   * The deadline of an effect whose service is out again: the first one, or a later one, where its
+   * service named a time, or where what bounds the effect is something else.
+   */
+  extendDeadline(id: EffectId, deadlineMs: number, isLater: boolean): number {
     const open = this.#effects.get(id)
     if (open === undefined) return deadlineMs
-    open.deadlineMs = named ? deadlineMs : (open.deadlineMs ?? deadlineMs)
+    open.deadlineMs = isLater ? deadlineMs : (open.deadlineMs ?? deadlineMs)
     return open.deadlineMs
   }
 

@@ -4,6 +4,7 @@ import { RUN } from '../../test/drill/stage.ts'
 import { EFFECT_FINISHED, OUTAGE } from '../agents/role.ts'
 import type { Json } from '../agents/values.ts'
 import { coderD } from '../machines/tables/coder-d.ts'
+import type { EffectHandler } from './effect-handler.ts'
 
 const MINUTE_MS = 60_000
 const toSetup: Json = { move: { event: 'story_assigned', to: 'SETUP' } }
@@ -182,6 +183,43 @@ describe('suspension', () => {
     expect(stage.agent().state).not.toBe('ERROR')
     await stage.pass(2 * MINUTE_MS)
     expect(stage.agent().state).toBe('ERROR')
+  })
+
+  /** An effect that always blames a service that it does not need. */
+  const blaming: EffectHandler = {
+    policy: { attemptsMax: 1 },
+    async run() {
+      const error = { code: 'not_written', message: '', retry: 'later' as const }
+      return { ok: false, error: { ...error, service: 'model' } }
+    },
+  }
+
+  test('for a service that is blamed, and answers, ends with the failure of what blames it', async () => {
+    const { stage } = await openStage(obedient(), { handlers: { think: blaming } })
+    await stage.deliver('do', THINK)
+    await stage.pass(7 * MINUTE_MS)
+    await stage.close()
+    await stage.open()
+    await stage.pass(7 * MINUTE_MS)
+    expect(stage.agent().data).not.toHaveProperty('told')
+    await stage.pass(2 * MINUTE_MS)
+    expect(stage.agent()).toMatchObject({ state: 'WAITING', data: { told: [EFFECT_FINISHED] } })
+    const result = { ok: false, error: { code: 'not_written', message: '' } }
+    expect(stage.lastRow()?.body.payload).toMatchObject({ result })
+    expect(stage.disk.contents.effects.size).toBe(0)
+  })
+
+  test('for a service that is blamed, and is out, ends in ERROR after 15 minutes', async () => {
+    const { stage } = await openStage(obedient(), { handlers: { think: blaming } })
+    stage.serviceUp = false
+    await stage.deliver('do', THINK)
+    await stage.pass(14 * MINUTE_MS)
+    expect(stage.agent().state).toBe('SUSPEND')
+    await stage.pass(2 * MINUTE_MS)
+    expect(stage.agent()).toMatchObject({
+      state: 'ERROR',
+      data: { told: ['suspension_timed_out'] },
+    })
   })
 
   test('waits with its run: a pause neither fails it nor fills its inbox', async () => {

@@ -30,7 +30,8 @@ function setUp(error: (Attempt & { ok: false })['error'], handler: Partial<Effec
   return { execute, calls: () => calls }
 }
 
-const waits = { kind: 'unavailable', reason: 'merge_failed: no room', tries: 3 }
+const error = { code: 'merge_failed', message: 'no room' }
+const waits = { kind: 'unavailable', reason: 'merge_failed: no room', tries: 3, error }
 
 test('what failed for want of a service waits for it, although it names none as its own', async () => {
   const { execute, calls } = setUp({ ...NO_ROOM, service: 'machine' })
