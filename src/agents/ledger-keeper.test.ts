@@ -26,11 +26,13 @@ function keep(given: Partial<LedgerLimits>) {
   const role = ledgerKeeper
   let data: JsonObject = { ...role.initialData, limits: limits(given) as unknown as Json }
   let seq = 0
+  let clocks: object = {}
   const tell = (type: string, payload: object, atMs = 0) => {
     seq += 1
     const agent = { id: 'l' as AgentId, state: 'OPEN', origin: null, data, generation: 1, seq }
     const event = { id: `e${seq}`, type, payload: payload as Json, atMs }
-    const { set = {}, send = [] } = role.handle(agent, event)
+    const { set = {}, send = [], timers = {} } = role.handle(agent, event)
+    clocks = timers
     const next = Object.entries({ ...data, ...set }).filter(([, value]) => value !== null)
     data = Object.fromEntries(next)
     return send.map((message) => message.type)
@@ -43,6 +45,8 @@ function keep(given: Partial<LedgerLimits>) {
       tell(SETTLE_SPENDING, { agent, amounts: tokens(amount) }),
     close: (story: string) => tell(CLOSE_STORY, { story }),
     data: () => data,
+    /** Those that the last message has set. */
+    timers: () => clocks,
   }
 }
 
@@ -218,10 +222,26 @@ describe('what others have set aside is not spent', () => {
     expect(tell(OPEN_BOOKS, more)).toEqual([SPENDING_GRANTED])
   })
 
-  test('who has waited for an hour is told how it is', () => {
+  test('who has waited for three hours, as long as a turn may take, is told how it is', () => {
     const { reserve, tell } = busy()
     reserve('c', 'c', 100, 1_000)
-    expect(tell(TIMER_FIRED, {}, 3_600_999)).toEqual(WAITS)
-    expect(tell(TIMER_FIRED, {}, 3_601_000)).toEqual([SPENDING_REFUSED])
+    expect(tell(TIMER_FIRED, {}, 10_800_999)).toEqual(WAITS)
+    expect(tell(TIMER_FIRED, {}, 10_801_000)).toEqual([SPENDING_REFUSED])
+  })
+
+  test('time in which nothing ran is no time to wait', () => {
+    const { reserve, tell, timers } = busy()
+    reserve('c', 'c', 100, 1_000)
+    reserve('d', 'd', 100, 2_000)
+    expect(timers()).toEqual({ patience: 10_801_000 })
+    const backMs = 50_000_000
+    expect(tell(TIMER_FIRED, {}, backMs)).toEqual(WAITS)
+    expect(timers()).toEqual({ patience: backMs + 10_800_000 })
+    // Nor does it count where something else happens before the clock strikes.
+    const laterMs = backMs + 20_000_000
+    expect(reserve('e', 'e', 1, laterMs)).toEqual(WAITS)
+    expect(tell(TIMER_FIRED, {}, laterMs)).toEqual(WAITS)
+    const answers = [SPENDING_REFUSED, SPENDING_REFUSED, SPENDING_GRANTED]
+    expect(tell(TIMER_FIRED, {}, laterMs + 10_800_000)).toEqual(answers)
   })
 })

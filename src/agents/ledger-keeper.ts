@@ -66,9 +66,14 @@ const OPEN = 'open:'
 const WAITING = 'waiting:'
 const LINE = 'line'
 
-/** Longer than any turn takes. Who has set something aside may be gone for good. */
-const WAITING_MS_MAX = 3_600_000
+/**
+ * As long as the effect of any turn may take; an agent's own are ended after two hours. Who has set
+ * something aside may be gone for good.
+ */
+const WAITING_MS_MAX = 3 * 3_600_000
 const PATIENCE = 'patience'
+/** A clock that strikes later than this was not watched: nobody was at work meanwhile. */
+const LATE_MS_MAX = 60_000
 
 const EMPTY: Account = { spent: NO_AMOUNTS, reserved: NO_AMOUNTS }
 /** Plain data, as it is stored. */
@@ -100,7 +105,7 @@ function handle(agent: AgentView, event: AgentEvent): Decision {
     case CLOSE_STORY:
       return closeStory(agent, event)
     case TIMER_FIRED:
-      return answerWaiting(agent, event, {})
+      return answerWaiting(agent, event, waitingAnew(agent, event))
     default:
       return { reason: `not for a ledger: ${event.type}` }
   }
@@ -164,6 +169,16 @@ function answerWaiting(agent: AgentView, event: AgentEvent, changed: JsonObject)
   }
 }
 
+/** Those who are waited for had no time in which nothing ran, so nobody has waited then. */
+function waitingAnew(agent: AgentView, { atMs }: AgentEvent): JsonObject {
+  const look = inData(agent, {})
+  const line = lineIn(look).map((owner) => look(`${WAITING}${owner}`) as unknown as Waiting)
+  const [first] = line
+  if (first === undefined || atMs - first.sinceMs <= WAITING_MS_MAX + LATE_MS_MAX) return {}
+  const anew = line.map((waiting) => [`${WAITING}${waiting.agent}`, { ...waiting, sinceMs: atMs }])
+  return Object.fromEntries(anew)
+}
+
 function messageFor({ agent: to, call }: Waiting, asked: Answer): Message {
   if (asked.ok) return { to, type: SPENDING_GRANTED, payload: leaveFor(call, asked) }
   const { exhausted } = asked
@@ -195,7 +210,8 @@ function answerTo(look: Look, waiting: Waiting, event: AgentEvent): Answer | und
   const limits = (look('limits') as unknown as LedgerLimits | undefined) ?? UNLIMITED
   const books = booksFor(look, owner, story, event)
   const now = reserveFor(books, limits, waiting, event)
-  if (worthOf(now) === PLAIN || event.atMs - sinceMs >= WAITING_MS_MAX) return now
+  const isOver = event.type === TIMER_FIRED && event.atMs - sinceMs >= WAITING_MS_MAX
+  if (worthOf(now) === PLAIN || isOver) return now
   const later = reserveFor(withoutReserved(books), limits, waiting, event)
   return worthOf(now) < worthOf(later) ? undefined : now
 }
