@@ -148,4 +148,17 @@ describe('what is set aside for a request', () => {
     thinker.finish('think', { ...THOUGHT, transcript: null, failure, contextTokens: 40_000 })
     expect(wanted(thinker)?.amounts.inputTokens).toBe(120_000 + FRAME_TOKENS)
   })
+
+  test('is no guess any more once the first was counted', () => {
+    const thinker = new Thinker({ ...ASSIGNMENT, turnsMax: 20 })
+    thinker.grant(false)
+    const failure = { kind: 'unasked', message: '' }
+    thinker.finish('think', { ...THOUGHT, transcript: null, failure, contextTokens: 40_000 })
+    thinker.think({ transcript: LONG, contextTokens: 30_000, calls: [call('1', false)] })
+    thinker.finish('use_tools', {
+      transcript: { ...LONG, parts: 10, bytes: 95_000 },
+      answers: [{ id: '1', result: 'hash' }],
+    })
+    expect(wanted(thinker)?.amounts.inputTokens).toBe(30_000 + 5_000 + FRAME_TOKENS)
+  })
 })

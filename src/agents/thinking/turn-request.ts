@@ -67,7 +67,9 @@ function mostOfNote({ text = '', failures = '' }: Note): number {
  */
 export function countedIn(before: Thinking, { transcript, contextTokens, isUsageKnown }: Thought) {
   if (!isUsageKnown || transcript === null || before.isLast) return before.most
-  return { tokens: Math.max(before.most?.tokens ?? 0, contextTokens), bytes: transcript.bytes }
+  // What was known before the first reply is a guess, and nobody has counted it.
+  const counted = before.transcript === null ? 0 : (before.most?.tokens ?? 0)
+  return { tokens: Math.max(counted, contextTokens), bytes: transcript.bytes }
 }
 
 /** A short turn that cannot be cut to what was set aside needs what its request has at the least. */
