@@ -62,14 +62,16 @@ function mostOfNote({ text = '', failures = '' }: Note): number {
 }
 
 /**
- * What a provider has counted of the conversation, which never becomes less. The last turn may have
- * been asked for with less than all of it.
+ * What a provider has counted of the conversation, which never becomes less: of one that counts less
+ * than before, the greater count stays, with the bytes that it was of. The last turn may have been
+ * asked for with less than all of it.
  */
 export function countedIn(before: Thinking, { transcript, contextTokens, isUsageKnown }: Thought) {
   if (!isUsageKnown || transcript === null || before.isLast) return before.most
   // What was known before the first reply is a guess, and nobody has counted it.
-  const counted = before.transcript === null ? 0 : (before.most?.tokens ?? 0)
-  return { tokens: Math.max(counted, contextTokens), bytes: transcript.bytes }
+  const counted = before.transcript === null ? null : before.most
+  if (counted !== null && counted.tokens > contextTokens) return counted
+  return { tokens: contextTokens, bytes: transcript.bytes }
 }
 
 /** A short turn that cannot be cut to what was set aside needs what its request has at the least. */
