@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import type { EffectId } from '../../src/agents/values.ts'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
 import type { TestCommand } from '../../src/effects/testing/test-result.ts'
 import { openThinking } from '../../src/effects/thinking/thinking-effects.ts'
@@ -43,7 +44,7 @@ async function openDesk(files: Record<string, string>, rules: Rules): Promise<To
   close = thinking.close
   const owner = { run: 'r1', story: 's1' }
   await workspaces.prepare(owner, base)
-  const desk = await thinking.desks.at(owner, 'write')
+  const desk = await thinking.desks.at(owner, 'write', 'coder-1:1.0' as EffectId)
   if (desk === undefined) throw new Error('there is no workspace')
   return { ...desk, signal: new AbortController().signal }
 }

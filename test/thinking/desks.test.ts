@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { EffectId } from '../../src/agents/values.ts'
 import { openBubblewrap } from '../../src/effects/sandbox/bubblewrap.ts'
 import { openDesks } from '../../src/effects/thinking/desks.ts'
 import { openOutputFiles } from '../../src/effects/tools/output-files.ts'
@@ -6,6 +7,7 @@ import { placeOf } from '../../src/effects/workspace/place.ts'
 import { openGitWorld, writeFiles } from '../git/world.ts'
 
 const OWNER = { run: 'r1', story: 's1' }
+const EFFECT = 'coder-1:1.0' as EffectId
 
 test('a workspace that is made anew has a sandbox around the new folder', async () => {
   const world = await openGitWorld({ 'a.txt': 'a\n' })
@@ -19,9 +21,10 @@ test('a workspace that is made anew has a sandbox around the new folder', async 
     runTests: async () => {
       throw new Error('not here')
     },
+    workspaces,
   })
   const see = async () => {
-    const desk = await desks.at(OWNER, 'write')
+    const desk = await desks.at(OWNER, 'write', EFFECT)
     const limits = { timeoutMs: 10_000, outputBytesMax: 1_000 }
     return (await desk?.sandbox.run({ argv: ['cat', 'x.txt'], ...limits }))?.stdout.toString()
   }

@@ -17,6 +17,12 @@ const OPEN_MAX = 64
 const BOUNDS = { timeoutMs: 30_000, outputBytesMax: 1_000 }
 
 const PARTS = { furtherTools: [], secrets: [], adviceFor: () => '' }
+const WORKSPACES = {
+  checkpoint: async () => {
+    throw new Error('git add: fatal: write error: No space left on device')
+  },
+  rewind: async () => {},
+}
 const EFFECT = { id: 'coder-1:1.0' as EffectId, agent: 'coder-1' as AgentId, kind: 'use_tools' }
 
 let ground: ToolGround
@@ -49,6 +55,7 @@ beforeEach(async () => {
     runTests: async () => {
       throw new Error('not here')
     },
+    workspaces: WORKSPACES,
   })
 })
 
@@ -62,7 +69,7 @@ const stories = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => `s${from + at}`)
 
 async function take(story: string) {
-  const desk = await desks.at({ run: 'r1', story }, 'write')
+  const desk = await desks.at({ run: 'r1', story }, 'write', EFFECT.id)
   if (desk === undefined) throw new Error(`no desk for ${story}`)
   return desk
 }
@@ -110,21 +117,35 @@ test('a desk at which two work is in use until both have left', async () => {
   await untilOpen(stories(1, OPEN_MAX + 1))
 })
 
-test('a desk is left once the calls of a reply are answered', async () => {
+/** Carries out a reply with one call, in the workspace of a story. */
+async function replying(name: string) {
   const transcripts = new Transcripts()
   const handler = useToolsHandler({ ...PARTS, desks, transcripts })
-  const call = { id: 'c1', name: 'list_files', input: {} }
-  const said = { role: 'assistant', text: '', toolCalls: [call] } as const
+  const said = { role: 'assistant', text: '', toolCalls: [{ id: 'c1', name, input: {} }] } as const
   const blobs = openBlobFiles(join(ground.scratch, 'blobs'))
   const transcript = await transcripts.add(blobs, null, { messages: [said] })
   const { sha256, bytes } = transcript.tail
   const reply = { task: 'coder/coding', transcript, reply: { sha256, bytes }, ids: ['c1'] }
   const { signal } = new AbortController()
-  for (const story of stories(0, OPEN_MAX + 1)) {
+  return (story: string) => {
     const workspace = { run: 'r1', story }
     const input = { ...reply, workspace, withheld: [], isLast: false, refused: [] }
     const effect = { ...EFFECT, input: input as unknown as Json }
-    expect(await handler.run(effect, { signal, blobs })).toMatchObject({ ok: true })
+    return handler.run(effect, { signal, blobs })
+  }
+}
+
+test('a desk is left once the calls of a reply are answered', async () => {
+  const carryOut = await replying('list_files')
+  for (const story of stories(0, OPEN_MAX + 1)) {
+    expect(await carryOut(story)).toMatchObject({ ok: true })
   }
   await untilOpen(stories(1, OPEN_MAX + 1))
+})
+
+test('a model is not told that our own git has no room for its tests', async () => {
+  const carryOut = await replying('run_tests')
+  const message = expect.stringContaining('No space left on device')
+  const error = { code: 'workspace_not_restored', message, retry: 'later', service: 'machine' }
+  expect(await carryOut('s0')).toEqual({ ok: false, error })
 })

@@ -1,9 +1,12 @@
 import { statSync } from 'node:fs'
+import type { EffectId } from '../../agents/values.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { WatchedSandbox } from '../sandbox/watched-sandbox.ts'
 import type { OutputFiles } from '../tools/output-files.ts'
 import type { ToolContext } from '../tools/tool.ts'
 import type { Owner } from '../workspace/place.ts'
+import type { Workspaces } from '../workspace/workspaces.ts'
+import { UndoneRuns } from './undone-runs.ts'
 
 /** A workspace with what tools need to work in it. */
 type Desk = Omit<ToolContext, 'signal'>
@@ -11,6 +14,8 @@ type Desk = Omit<ToolContext, 'signal'>
 /** A desk that somebody works at, and has to leave when that is done. */
 interface TakenDesk extends Desk {
   readonly sandbox: WatchedSandbox
+  /** Why the workspace could not be stored or brought back, which no model can help. */
+  failure(): unknown
   leave(): void
 }
 
@@ -23,16 +28,21 @@ export interface DeskParts {
   outputsOf(run: string): OutputFiles
   /** What a story has changed. */
   readDiff(owner: Owner, path: string | undefined): Promise<string>
-  /** Runs the tests of a workspace, and leaves none of what they write there. */
+  /** Runs the tests of a workspace, which may leave something there. */
   runTests(owner: Owner, sandbox: Sandbox, signal: AbortSignal): ReturnType<RunTests>
+  /** What stores a workspace before a run of its tests, and brings it back after it. */
+  readonly workspaces: Pick<Workspaces, 'checkpoint' | 'rewind'>
 }
 
 type RunTests = NonNullable<ToolContext['runTests']>
 
 /** Desks stay open between turns, because opening a sandbox takes longer than a command in one. */
 export interface Desks {
-  /** Undefined when there is no such workspace. Rejects when no sandbox can be opened around it. */
-  at(owner: Owner, access: 'read' | 'write'): Promise<TakenDesk | undefined>
+  /**
+   * A desk for an effect, at each of its tries. Undefined when there is no such workspace. Rejects
+   * when no sandbox can be opened around it.
+   */
+  at(owner: Owner, access: 'read' | 'write', effect: EffectId): Promise<TakenDesk | undefined>
   /** Ends what runs at the desks of a workspace, before it is removed. */
   clear(owner: Owner): Promise<void>
   close(): Promise<void>
@@ -56,6 +66,7 @@ interface OpenDesk {
 
 export function openDesks(parts: DeskParts): Desks {
   const open = new Map<string, OpenDesk>()
+  const undone = new UndoneRuns(parts.workspaces)
 
   const put = async (desk: OpenDesk) => {
     if (open.get(desk.key) === desk) open.delete(desk.key)
@@ -95,24 +106,26 @@ export function openDesks(parts: DeskParts): Desks {
   }
 
   return {
-    async at(owner, access) {
+    async at(owner, access, effect) {
       const folder = parts.findFolder(owner)
       if (folder === undefined) return undefined
       const taken = await take(folder, access)
       const sandbox = new WatchedSandbox(await taken.sandbox)
-      const desk: TakenDesk = {
+      const tests = testing(parts, undone, { owner, effect, sandbox })
+      return {
         leave: () => leave(taken),
+        failure: tests.failure,
         workspace: folder,
         sandbox,
         outputs: parts.outputsOf(owner.run),
         readDiff: (path) => parts.readDiff(owner, path),
+        ...(access === 'write' && { runTests: tests.run }),
       }
-      if (access === 'read') return desk
-      return { ...desk, runTests: (signal) => parts.runTests(owner, sandbox, signal) }
     },
 
     async clear(owner) {
       const folder = parts.findFolder(owner)
+      undone.forget(owner)
       const concerned = [...open.values()].filter((desk) => desk.folder === folder)
       await Promise.all(concerned.map(put))
     },
@@ -121,4 +134,21 @@ export function openDesks(parts: DeskParts): Desks {
       await Promise.all([...open.values()].map(put))
     },
   }
+}
+
+interface Testing {
+  readonly owner: Owner
+  readonly effect: EffectId
+  readonly sandbox: Sandbox
+}
+
+/** How tests are run at a desk, and what our own git failed with around that. */
+function testing({ runTests }: DeskParts, undone: UndoneRuns, { owner, effect, sandbox }: Testing) {
+  let failure: unknown
+  const onFailure = (error: unknown) => {
+    failure = error
+  }
+  const run: RunTests = (signal) =>
+    undone.run(owner, effect, () => runTests(owner, sandbox, signal), onFailure)
+  return { run, failure: () => failure }
 }

@@ -1,10 +1,10 @@
 import type { ToolsUsed, Transcript, UseToolsInput } from '../../agents/thinking/outcomes.ts'
 import { SAME_MAX } from '../../agents/thinking/repetition.ts'
-import type { Json } from '../../agents/values.ts'
+import type { EffectId, Json } from '../../agents/values.ts'
 import type { Attempt, EffectContext, EffectHandler } from '../../runtime/effect-handler.ts'
 import type { ToolCall, ToolResult } from '../brains/brain.ts'
 import { redact } from '../guards/redaction.ts'
-import { MACHINE_SERVICE } from '../machine.ts'
+import { MACHINE_SERVICE, machineOf } from '../machine.ts'
 import { EDIT_TOOLS } from '../tools/edit-tools.ts'
 import type { OutputFiles } from '../tools/output-files.ts'
 import { refused, type Tool, type ToolContext } from '../tools/tool.ts'
@@ -41,13 +41,13 @@ const EDITING = new Set(EDIT_TOOLS.map(({ name }) => name))
 export function useToolsHandler(parts: UseToolsParts): EffectHandler {
   return {
     policy: { timeoutMs: TIMEOUT_MS, attemptsMax: 3, outputBytesMax: OUTPUT_BYTES_MAX },
-    async run({ input }, context) {
+    async run({ id, input }, context) {
       const request = input as unknown as UseToolsInput
       const toolbox = toolboxOf(request.task, {
         further: parts.furtherTools,
         withheld: request.withheld,
       })
-      const desk = await openDesk(parts, request, toolbox, context)
+      const desk = await openDesk(parts, request, toolbox, id, context)
       if (!desk.ok) return desk
       try {
         return await useTools(parts, request, toolbox, desk, context)
@@ -63,6 +63,8 @@ interface OpenedDesk {
   readonly tools: ToolContext
   /** Why a command was not started, where that is no matter of the command. */
   standstill(): string | undefined
+  /** What our own git failed with, around what a tool did. */
+  failure(): unknown
   leave(): void
 }
 
@@ -70,18 +72,20 @@ async function openDesk(
   { desks }: UseToolsParts,
   { workspace }: UseToolsInput,
   { access }: Toolbox,
+  effect: EffectId,
   { signal }: EffectContext,
 ): Promise<OpenedDesk | (Attempt & { ok: false })> {
   if (workspace === null) {
     const tools = { ...NOWHERE, signal }
-    return { ok: true, tools, standstill: () => undefined, leave: () => {} }
+    const nothing = () => undefined
+    return { ok: true, tools, standstill: nothing, failure: nothing, leave: () => {} }
   }
   try {
-    const taken = await desks.at(workspace, access)
+    const taken = await desks.at(workspace, access, effect)
     if (taken !== undefined) {
-      const { leave, ...desk } = taken
+      const { leave, failure, ...desk } = taken
       const standstill = () => desk.sandbox.standstill
-      return { ok: true, tools: { ...desk, signal }, standstill, leave }
+      return { ok: true, tools: { ...desk, signal }, standstill, failure, leave }
     }
     const message = `there is no workspace of ${workspace.story}`
     return { ok: false, error: { code: 'workspace_missing', message, retry: 'never' } }
@@ -96,11 +100,18 @@ function unavailable(why: string): Attempt & { ok: false } {
   return { ok: false, error: { ...error, service: MACHINE_SERVICE } }
 }
 
+/** Our own git is not for a model to mend; as with `run_tests`, which is an effect by itself. */
+function unrestored(cause: unknown): Attempt & { ok: false } {
+  const message = redact(String(cause)).slice(0, 2_000)
+  const error = { code: 'workspace_not_restored', message, retry: 'later' } as const
+  return { ok: false, error: { ...error, ...machineOf(cause) } }
+}
+
 async function useTools(
   parts: UseToolsParts,
   { transcript, reply, ids, isLast, refused: pointless }: UseToolsInput,
   { tools, endsWith }: Toolbox,
-  { tools: context, standstill }: OpenedDesk,
+  { tools: context, standstill, failure }: OpenedDesk,
   { blobs }: EffectContext,
 ): Promise<Attempt> {
   const { messages } = await parts.transcripts.readPart(blobs, transcript, reply)
@@ -118,6 +129,8 @@ async function useTools(
   // Calls that change something come alone: one that was not started has changed nothing.
   const why = standstill()
   if (why !== undefined) return unavailable(`no command can be started: ${why}`)
+  const broken = failure()
+  if (broken !== undefined) return unrestored(broken)
   const answers = calls.map(
     (call) =>
       carriedOut.find(({ id }) => id === call.id) ??
