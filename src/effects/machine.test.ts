@@ -34,17 +34,18 @@ test.each([
   expect(machineOf(new Error(message))).toEqual({})
 })
 
+const NONE = Buffer.alloc(0)
+const STREAMS = { stdout: NONE, stderr: NONE, output: NONE, droppedBytes: 0, durationMs: 1 }
+
+/** Sandboxes that run commands so. */
+function isolationOf(run: Sandbox['run']): Isolation {
+  const sandbox: Sandbox = { level: 'none', run, close: async () => {} }
+  return { level: 'none', description: '', open: async () => sandbox }
+}
+
 /** Sandboxes whose commands end so. */
 function isolationThat(how: 'exited' | 'not_started'): Isolation {
-  const none = Buffer.alloc(0)
-  const exitCode = how === 'exited' ? 0 : null
-  const streams = { stdout: none, stderr: none, output: none, droppedBytes: 0, durationMs: 1 }
-  const sandbox: Sandbox = {
-    level: 'none',
-    run: async () => ({ how, exitCode, ...streams }),
-    close: async () => {},
-  }
-  return { level: 'none', description: '', open: async () => sandbox }
+  return isolationOf(async () => ({ how, exitCode: how === 'exited' ? 0 : null, ...STREAMS }))
 }
 
 test('the machine answers when a command starts and a file can be stored', async () => {
@@ -58,5 +59,18 @@ test('the machine answers when a command starts and a file can be stored', async
   writeFileSync(join(state, 'file'), '')
   expect(await probe(isolationThat('exited'), join(state, 'file'))).toBe(false)
   expect(readdirSync(join(state, 'sandbox')), 'nothing is left of it').toEqual([])
+  rmSync(state, { recursive: true })
+})
+
+test('a probe of the machine ends when nobody waits for it any more', async () => {
+  const state = mkdtempSync(join(tmpdir(), 'slipway-machine-'))
+  const end = new AbortController()
+  const isolation = isolationOf(async ({ signal }) => {
+    const ended = new Promise((resolve) => signal?.addEventListener('abort', resolve))
+    end.abort()
+    await ended
+    return { how: 'aborted', exitCode: null, ...STREAMS }
+  })
+  expect(await machineService(isolation, state, []).probe(end.signal)).toBe(false)
   rmSync(state, { recursive: true })
 })

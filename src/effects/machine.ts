@@ -11,6 +11,9 @@ export const MACHINE_SERVICE = 'machine'
 /** A disk that does not take as much is full. One that does may be too small yet: the next try says. */
 const ROOM_BYTES = 1024 * 1024
 
+/** A sandbox may take its time to open, and its command has half a minute. */
+const PROBE_MS_MAX = 60_000
+
 /** What Node calls it when the machine lacks something, and what programs print in its place. */
 const CODE = /^E(?:NOSPC|DQUOT|IO|ROFS|MFILE|NFILE|NOMEM|AGAIN)$/
 const WORDS =
@@ -37,14 +40,14 @@ export function machineService(
   stateFolder: string,
   hosts: readonly string[],
 ): Service {
+  const open: Isolation['open'] = (wanted) => isolation.open({ ...wanted, hosts })
   return {
-    async probe() {
+    probeTimeoutMs: PROBE_MS_MAX,
+    async probe(signal) {
       try {
         const folder = await prepareOwnFolder(stateFolder)
-        await storeSomething(folder)
-        return (
-          (await tryOut((wanted) => isolation.open({ ...wanted, hosts }), folder)) === undefined
-        )
+        await storeSomething(folder, signal)
+        return (await tryOut(open, folder, signal)) === undefined
       } catch {
         return false
       }
@@ -52,10 +55,10 @@ export function machineService(
   }
 }
 
-async function storeSomething(ownFolder: string): Promise<void> {
+async function storeSomething(ownFolder: string, signal: AbortSignal): Promise<void> {
   const folder = await makeTemporary(ownFolder, 'trial')
   try {
-    await writeFile(join(folder, 'room'), Buffer.alloc(ROOM_BYTES))
+    await writeFile(join(folder, 'room'), Buffer.alloc(ROOM_BYTES), { signal })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -81,6 +81,8 @@ export interface EffectHandler {
 /** A service that effects need, such as a model provider, a forge or the machine itself. */
 export interface Service {
   readonly concurrencyMax?: number
-  /** Whether it answers. Must not reject. */
+  /** How long it has for an answer, where that is not the usual time. */
+  readonly probeTimeoutMs?: number
+  /** Whether it answers. Must not reject, and ends with the signal. */
   probe(signal: AbortSignal): Promise<boolean>
 }

@@ -376,23 +376,3 @@ describe('a handler that breaks its promises', () => {
     expect(JSON.stringify(ending).length).toBeLessThan(5_000)
   })
 })
-
-describe('probing', () => {
-  const probing = (probe: Service['probe']) => {
-    const clock = new SimClock()
-    const services = { good: { probe: async () => true }, other: { probe } }
-    return {
-      clock,
-      executor: new Executor({ handlers: {}, services, blobs, clock, random: () => 0 }),
-    }
-  }
-  test.each<[string, Service['probe'], boolean]>([
-    ['all answer', async () => true, true],
-    ['one does not', async () => false, false],
-    ['one throws', async () => Promise.reject(new Error('x')), false],
-    ['one hangs', () => new Promise(() => {}), false],
-  ])('when %s', async (_, probe, healthy) => {
-    const { clock, executor } = probing(probe)
-    expect(await clock.finish(executor.probeAll(signal()))).toBe(healthy)
-  })
-})

@@ -153,17 +153,24 @@ export class Executor {
   async probeAll(signal: AbortSignal): Promise<boolean> {
     const { services, clock } = this.#parts
     if ([...this.#gates.values()].some((gate) => gate.isClosed)) return false
-    const end = new AbortController()
-    const both = AbortSignal.any([signal, end.signal])
-    const timeout = sleepUntil(clock, clock.nowMs() + PROBE_TIMEOUT_MS, both).then(() => false)
-    const probes = Object.values(services).map(async (service) => service.probe(both))
-    const all = Promise.all(probes).then((answers) => answers.every(Boolean))
-    const answering = await Promise.race([all.catch(() => false), timeout])
-    end.abort()
-    if (!answering) return false
+    const answers = Object.values(services).map((service) => this.#answers(service, signal))
+    if (!(await Promise.all(answers)).every(Boolean)) return false
     for (const gate of this.#gates.values()) gate.reset()
     this.#restoredMs = clock.nowMs()
     return true
+  }
+
+  /** Whether one service answers in the time that it has. */
+  async #answers(service: Service, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#parts
+    const end = new AbortController()
+    const both = AbortSignal.any([signal, end.signal])
+    const untilMs = clock.nowMs() + (service.probeTimeoutMs ?? PROBE_TIMEOUT_MS)
+    const timeout = sleepUntil(clock, untilMs, both).then(() => false)
+    const probe = (async () => service.probe(both))().catch(() => false)
+    const answer = await Promise.race([probe, timeout])
+    end.abort(OVER)
+    return answer
   }
 
   async #tryRepeatedly(

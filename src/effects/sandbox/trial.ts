@@ -6,12 +6,14 @@ import type { Isolation } from './sandbox.ts'
 export async function tryOut(
   open: Isolation['open'],
   ownFolder: string,
+  signal?: AbortSignal,
 ): Promise<string | undefined> {
   const workspace = await makeTemporary(ownFolder, 'trial')
   try {
     const sandbox = await open({ workspace, access: 'write' })
     const command = { argv: ['true'], timeoutMs: 30_000, outputBytesMax: 4_096 } as const
-    const { how, exitCode, output } = await sandbox.run(command)
+    const ended = await sandbox.run(signal === undefined ? command : { ...command, signal })
+    const { how, exitCode, output } = ended
     await sandbox.close()
     return exitCode === 0 ? undefined : `a trial command ${how}: ${output.toString().trim()}`
   } catch (error) {
