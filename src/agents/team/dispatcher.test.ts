@@ -125,10 +125,10 @@ test('one at a time works on a file, and devops work comes first', () => {
 })
 
 /** A dispatcher alone: who was brought together, and which architects it asked for. */
-function requests() {
+function requests(stored = dispatcherRole.initialData) {
   const given: string[] = []
   const further: Json[] = []
-  let data = dispatcherRole.initialData
+  let data = stored
   const tell = (type: string, payload: Json) => {
     const view = {
       id: 'r/dispatcher' as AgentId,
@@ -170,6 +170,11 @@ test('every request gets an architect, in order, and each of them one at a time'
   expect(further).toEqual([])
 })
 
+const NOT_ADDED = {
+  effect: 'r/dispatcher:1.0',
+  kind: 'add_architect',
+  result: { ok: false, error: { code: 'crashed', message: 'no' } },
+}
 const FURTHER = { agent: 'r/architect-3', like: 'r/architect-1' }
 
 /** Two architects, both at a request, of whom one waits for a human. */
@@ -218,9 +223,31 @@ test('an architect that could not be added is asked for again', () => {
   const { further, tell, escalated, waiting } = oneEscalated()
   escalated(2)
   waiting(3)
-  const error = { code: 'crashed', message: 'no' }
-  const kind = 'add_architect'
-  tell('effect_finished', { effect: 'e', kind, result: { ok: false, error } })
+  tell('effect_finished', NOT_ADDED)
   waiting(4)
   expect(further).toEqual([FURTHER, FURTHER])
+})
+
+test('an architect who joins while another cannot be added stays in the team', () => {
+  const { further, tell, idle, escalated, waiting } = oneEscalated()
+  escalated(2)
+  waiting(3)
+  idle(7)
+  tell('effect_finished', NOT_ADDED)
+  waiting(4)
+  // The seventh is at request 3, and about to be free.
+  expect(further).toEqual([FURTHER])
+  escalated(7)
+  expect(further).toEqual([FURTHER, FURTHER])
+})
+
+test('a team that a former version has not kept is not asked for anew', () => {
+  const { team: _, escalated: __, making: ___, ...former } = dispatcherRole.initialData
+  const { further, escalated, waiting } = requests(former)
+  escalated(2)
+  waiting(1)
+  // The first is there, and has not been heard of; to ask for it again changes nothing.
+  expect(further).toEqual([{ agent: 'r/architect-1', like: 'r/architect-2' }])
+  escalated(1)
+  expect(further.slice(1)).toEqual([{ agent: 'r/architect-3', like: 'r/architect-2' }])
 })

@@ -6,11 +6,12 @@ import {
   type AgentView,
   type Decision,
   EFFECT_FINISHED,
+  effectIdOf,
   type FinishedEffect,
   type Message,
   type Role,
 } from '../role.ts'
-import type { AgentId, Json, JsonObject } from '../values.ts'
+import type { AgentId, EffectId, Json, JsonObject } from '../values.ts'
 import {
   ARCHITECT_ESCALATED,
   ARCHITECT_FREE,
@@ -48,8 +49,10 @@ type DispatcherData = {
   readonly architects: readonly AgentId[]
   /** All architects, one that is being made included. */
   readonly team: readonly AgentId[]
-  /** Those of them who wait for a human. */
+  /** Those of them who have asked a human, and are not free again. */
   readonly escalated: readonly AgentId[]
+  /** The one who was asked for last, and by which effect. */
+  readonly making: { readonly effect: EffectId; readonly agent: AgentId } | null
   readonly requests: readonly RequestWaiting[]
   readonly counts: Counts
 }
@@ -76,6 +79,7 @@ const EMPTY: DispatcherData = {
   architects: [],
   team: [],
   escalated: [],
+  making: null,
   requests: [],
   counts: { total: 0, left: 0, failed: 0 },
 }
@@ -107,7 +111,7 @@ function handle(agent: AgentView, event: AgentEvent): Decision {
       return assign(agent, { ...after, escalated: [...after.escalated, architect] })
     }
     case EFFECT_FINISHED:
-      return afterGrowing(data, payload as FinishedEffect)
+      return afterGrowing(agent, data, payload as FinishedEffect)
     case REQUEST_WAITING:
       return assign(agent, { ...data, requests: [...data.requests, payload as RequestWaiting] })
     case STORIES_LOADED:
@@ -212,15 +216,33 @@ function grow(agent: AgentView, data: DispatcherData): Decision {
   const [like] = escalated
   const isNeeded = escalated.length === team.length && team.length < ARCHITECTS_MAX
   if (like === undefined || !isNeeded) return { set: changes(agent, data) }
-  const further = agentIdOf(runOf(agent.id), `architect-${team.length + 1}`)
+  const further = firstBeside(team, runOf(agent.id))
   const effect = { kind: 'add_architect', input: { agent: further, like } }
-  return { set: changes(agent, { ...data, team: [...team, further] }), effects: [effect] }
+  const making = { effect: effectIdOf(agent, 0), agent: further }
+  return { set: changes(agent, { ...data, team: [...team, further], making }), effects: [effect] }
+}
+
+/** Of a team that a former version has not kept, there may be others than its length tells. */
+function firstBeside(team: readonly AgentId[], run: string): AgentId {
+  for (let number = 1; ; number += 1) {
+    const architect = agentIdOf(run, `architect-${number}`)
+    if (!team.includes(architect)) return architect
+  }
 }
 
 /** Who is new says by itself that it is free. One that is not there is asked for once more. */
-function afterGrowing({ team }: DispatcherData, { result }: FinishedEffect): Decision {
+function afterGrowing(
+  agent: AgentView,
+  data: DispatcherData,
+  { effect, result }: FinishedEffect,
+): Decision {
   if (result.ok) return { reason: 'the team has one architect more' }
-  return { set: { team: team.slice(0, -1) }, reason: result.error.message }
+  const { team, making } = data
+  // A former version kept no more than the team. Another is asked for only when all have joined.
+  const missing =
+    making === null ? team.at(-1) : making.effect === effect ? making.agent : undefined
+  const left = team.filter((one) => one !== missing)
+  return { set: changes(agent, { ...data, team: left }), reason: result.error.message }
 }
 
 /** An architect of the team, of whom the rest is to be said. */
