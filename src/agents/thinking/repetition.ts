@@ -67,6 +67,8 @@ export function remember(
 
 /** What is known, without what an earlier version kept in another form. */
 export function knownBefore(known: Repetition): Repetition {
+  // It is asked with every event, and as a rule there is nothing to leave out.
+  if (Object.values(known).every(Array.isArray)) return known
   return Object.fromEntries(Object.entries(known).filter(([, entry]) => Array.isArray(entry)))
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Brain, BrainEvent, BrainFailure, ToolCall, Turn, Usage } from '../brains/brain.ts'
 
 /** Everything that a brain said in one turn. */
@@ -53,7 +53,7 @@ export function callKey({ name, input }: ToolCall): string {
 
 /** A short name for a text. */
 export function fingerprint(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 16)
+  return hash('sha256', text, 'base64url').slice(0, 16)
 }
 
 function sortKeys(_: string, value: unknown): unknown {

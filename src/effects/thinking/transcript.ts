@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { PartRef, Transcript } from '../../agents/thinking/outcomes.ts'
 import type { BlobRef } from '../../agents/values.ts'
 import { type BlobStore, NoRoomError } from '../../runtime/blobs.ts'
@@ -80,7 +80,9 @@ export class Transcripts {
   async read(blobs: BlobStore, transcript: Transcript): Promise<Conversation> {
     const parts: Part[] = []
     for (let ref: BlobRef | undefined = transcript.tail; ref !== undefined; ) {
-      const part: Part = await this.readPart(blobs, transcript, ref)
+      // Most are remembered, and in a long conversation there are hundreds.
+      const known: Part | undefined = this.#parts.get(ref.sha256)?.part
+      const part: Part = known ?? (await this.readPart(blobs, transcript, ref))
       parts.push(part)
       ref = part.before
     }
@@ -126,7 +128,7 @@ function plain({ sha256, bytes }: BlobRef): BlobRef {
 /** The name under which a blob store keeps a text. */
 function refOf(text: string): BlobRef {
   const content = Buffer.from(text)
-  return { sha256: createHash('sha256').update(content).digest('hex'), bytes: content.length }
+  return { sha256: hash('sha256', content, 'hex'), bytes: content.length }
 }
 
 /**
