@@ -1,14 +1,18 @@
 import { defineConfig } from 'vitest/config'
+import { scratchEnvironment } from './test/scratch.ts'
 import { SUITES } from './test/suites.ts'
+
+const inMemory = scratchEnvironment()
 
 export default defineConfig({
   test: {
     // Tests wait for processes and for the disk more than they work.
     maxWorkers: 3,
-    projects: SUITES.map(({ name, include, isAlone, isShared }) => ({
+    projects: SUITES.map(({ name, include, isAlone, isShared, isAboutDisks }) => ({
       test: {
         name,
         include: [...include],
+        env: isAboutDisks ? {} : inMemory,
         testTimeout: 60_000,
         hookTimeout: 120_000,
         isolate: !isShared,

@@ -8,6 +8,8 @@ export interface Suite {
   readonly isAlone?: true
   /** Its files are read into one process after the other: there are many, and they leave nothing. */
   readonly isShared?: true
+  /** Its scratch is on a disk, also where that of others is in memory. */
+  readonly isAboutDisks?: true
   /** What only root may do here. */
   readonly needsRoot?: string
   /** System commands, by the Debian package that brings each. */
@@ -27,16 +29,26 @@ export const SUITES: readonly Suite[] = [
   },
   { name: 'documents', include: ['test/documents/*.test.ts'], onEveryNode: true },
   { name: 'cli', include: ['test/cli/*.test.ts'], needs: { git: 'git' }, onEveryNode: true },
-  { name: 'conformance', include: ['test/conformance/*.test.ts'], onEveryNode: true },
+  {
+    name: 'conformance',
+    include: ['test/conformance/*.test.ts'],
+    onEveryNode: true,
+    isAboutDisks: true,
+  },
   { name: 'simulation', include: ['test/simulation/*.test.ts'] },
-  { name: 'damage', include: ['test/disk/{damage,find-stored,folder,log,missing}.test.ts'] },
+  {
+    name: 'damage',
+    include: ['test/disk/{damage,find-stored,folder,log,missing}.test.ts'],
+    isAboutDisks: true,
+  },
   {
     name: 'disk',
     include: ['test/disk/full.test.ts'],
     needs: { git: 'git' },
     needsRoot: 'to mount a small disk',
+    isAboutDisks: true,
   },
-  { name: 'kill', include: ['test/kill/*.test.ts'] },
+  { name: 'kill', include: ['test/kill/*.test.ts'], isAboutDisks: true },
   { name: 'tools', include: ['test/tools/*.test.ts'], needs: { rg: 'ripgrep' } },
   { name: 'mcp', include: ['test/mcp/*.test.ts'] },
   { name: 'workspaces', include: ['test/workspaces/*.test.ts'] },
@@ -118,8 +130,14 @@ export const SUITES: readonly Suite[] = [
     include: ['test/package/*.test.ts'],
     needs: { bwrap: 'bubblewrap', rg: 'ripgrep' },
     isAlone: true,
+    isAboutDisks: true,
   },
-  { name: 'bench', include: ['test/bench/*.test.ts'], needs: { bwrap: 'bubblewrap' } },
+  {
+    name: 'bench',
+    include: ['test/bench/*.test.ts'],
+    needs: { bwrap: 'bubblewrap' },
+    isAboutDisks: true,
+  },
   {
     name: 'terminal',
     include: ['test/terminal/*.test.ts'],
