@@ -31,9 +31,13 @@ export async function workHere(
   }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', interrupt)
+  const working = work(engine.control, leaving.signal)
   try {
-    return await work(engine.control, leaving.signal)
+    return await Promise.race([working, engine.fail(leaving.signal).then(() => working)])
   } finally {
+    leaving.abort()
+    // Where the engine has failed, who follows the run has to leave the terminal as it was.
+    await working.catch(() => {})
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', interrupt)
     await engine.close()

@@ -12,6 +12,7 @@ import { compileBeforeFirstCall } from './baseline-code.ts'
 import { changeBudget } from './budget.ts'
 import { type ConfiguredTeam, openConfiguredTeam } from './configured-team.ts'
 import { type Control, isAddressLeft, serveControl } from './control.ts'
+import { EngineError } from './engine-error.ts'
 import { readGrounds } from './grounds.ts'
 import { unconfinedNote } from './isolation-of-runs.ts'
 import { RunsUnderWay } from './runs-under-way.ts'
@@ -26,8 +27,10 @@ export interface Engine {
   readonly unconfined: string | null
   /** Begins nothing new in a run, and resolves when what is under way has ended. */
   drain(run: string): Promise<void>
-  /** Resolves when nothing is left to do. */
+  /** Resolves when nothing is left to do. Rejects when nothing can be done any more. */
   rest(signal: AbortSignal): Promise<void>
+  /** Rejects when nothing can be done any more; resolves when nobody wants to know. */
+  fail(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
@@ -84,11 +87,15 @@ async function openParts(
       await team.runtime.idle()
     },
     rest: (signal) => waitForRest(control, team.runtime, signal),
+    fail: (signal) => waitForFailure(team.runtime, signal),
     async close() {
       leaving.abort()
       await supervising
       await server.close()
-      await team.close()
+      await team.close().catch((error) => {
+        // What a journal that has failed says at its end, it has said before.
+        if (team.runtime.health().state !== 'failed') throw error
+      })
     },
   }
 }
@@ -148,6 +155,7 @@ async function waitForRest(control: Control, runtime: Runtime, signal: AbortSign
   let idleSinceMs = Date.now()
   const runs = new RunsUnderWay(control)
   while (!signal.aborted) {
+    requireWorking(runtime)
     const views = await runs.read()
     // A proposal that waits to be confirmed asks nothing, and needs nobody meanwhile.
     const isBusy = views.some(
@@ -158,6 +166,19 @@ async function waitForRest(control: Control, runtime: Runtime, signal: AbortSign
     if (Date.now() - idleSinceMs > IDLE_MS) return
     await sleep(REST_POLL_MS)
   }
+}
+
+async function waitForFailure(runtime: Runtime, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    requireWorking(runtime)
+    await sleep(REST_POLL_MS, undefined, { signal }).catch(() => {})
+  }
+}
+
+/** Throws where a runtime has failed: then nothing goes on in this process, and only another helps. */
+function requireWorking(runtime: Runtime): void {
+  const health = runtime.health()
+  if (health.state === 'failed') throw new EngineError(health.error)
 }
 
 function isIdle(runtime: Runtime): Promise<boolean> {

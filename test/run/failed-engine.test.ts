@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { reply } from '../team/replies.ts'
+import { begin, makeUser, type User } from './slipway.ts'
+
+let user: User
+
+beforeEach(async () => {
+  user = await makeUser()
+  await user.play([reply({ role: 'architect' }, { hang: true })], {})
+})
+
+afterEach(() => user.close())
+
+const pidOf = () => JSON.parse(readFileSync(join(user.state, 'engine.json'), 'utf8')).pid
+
+/** From now on a process can write to no file beyond its beginning, as where a disk fails. */
+const failWritesOf = (pid: number) => user.type(`prlimit --pid ${pid} --fsize=1000`)
+
+/** Has something stored. */
+const tell = () => user.slipway('budget', '--dollars', '5')
+
+test('an engine whose journal fails ends and says why, and the next command goes on', async () => {
+  expect(await user.slipway('run', '../spec.md', '--detach')).toMatchObject({ code: 0 })
+  const pid = pidOf()
+  await failWritesOf(pid)
+  expect(await tell()).toMatchObject({ code: 1, stderr: /cannot be read or written/ })
+  await expect
+    .poll(() => user.type(`kill -0 ${pid}`), { timeout: 30_000 })
+    .toMatchObject({ code: 1 })
+  expect(readFileSync(join(user.state, 'logs/engine.log'), 'utf8')).toContain(
+    'cannot be read or written',
+  )
+  const { stderr } = await user.slipway('status')
+  expect(stderr).toContain('Nobody works on it')
+  expect(await user.slipway('resume')).toMatchObject({ code: 0 })
+  expect(await tell()).toMatchObject({ code: 0 })
+}, 120_000)
+
+test('a run in the foreground whose journal fails ends and says why', async () => {
+  const { child, ended, said } = begin(user, 'run', '../spec.md', '--foreground')
+  await expect.poll(said, { timeout: 30_000 }).toContain('REQUEST')
+  await failWritesOf(child.pid as number)
+  await tell()
+  expect(await ended).toBe(1)
+  expect(said()).toContain('cannot be read or written')
+}, 120_000)
