@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openGit } from '../effects/git/git.ts'
@@ -14,6 +13,7 @@ import { refuseSameSpec, refuseSpecOf } from './engine/same-spec.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { workHere } from './foreground.ts'
 import { SPEC_TEMPLATE } from './init-templates.ts'
+import { nameAfter, titleOf } from './run-name.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { proseFor } from './terminal-text.ts'
 import { typedPath } from './typed-path.ts'
@@ -62,7 +62,10 @@ async function startRun(document: string, isWish: boolean, options: RunOptions):
   for (const line of describeIgnored(loaded)) stderr.write(proseFor(stderr, `${line}\n`))
   const target = options.target ?? loaded.config.target ?? (await currentBranch(root))
   await warnOfChanges(root, target)
-  const id = options.into === undefined ? nameRun(document) : await findRun(options.into, options)
+  const id =
+    options.into === undefined
+      ? nameAfter(titleOf(document), 'run')
+      : await findRun(options.into, options)
   const start: NewRun = { id, document, target, isWish }
   if (options.foreground) {
     return workHere(root, stateFolder, id, async (control, leaving) => {
@@ -143,12 +146,6 @@ async function findRun(name: string, options: RunOptions): Promise<string> {
   const { run, close } = await chooseRun(name, options)
   await close()
   return run
-}
-
-function nameRun(document: string): string {
-  const title = /^#+\s+(.*)$/m.exec(document)?.[1] ?? 'run'
-  const words = title.toLowerCase().match(/[a-z0-9]+/g) ?? ['run']
-  return `${words.slice(0, 4).join('-').slice(0, 40)}-${randomBytes(2).toString('hex')}`
 }
 
 /**

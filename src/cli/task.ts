@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Brought, TaskMode } from '../agents/coordinator/protocol.ts'
 import { redact } from '../effects/guards/redaction.ts'
@@ -11,6 +10,7 @@ import { EXIT_CODE } from './exit-code.ts'
 import { workHere } from './foreground.ts'
 import { jsonText } from './json-text.ts'
 import { currentBranch } from './run.ts'
+import { nameAfter } from './run-name.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { proseFor } from './terminal-text.ts'
 import { typedPath } from './typed-path.ts'
@@ -60,7 +60,7 @@ export async function task(text: string | undefined, options: TaskOptions): Prom
   const { stderr } = process
   for (const line of describeIgnored(loaded)) stderr.write(proseFor(stderr, `${line}\n`))
   const target = options.target ?? loaded.config.target ?? (await currentBranch(root))
-  const id = nameTask(text)
+  const id = nameAfter(text, 'task')
   const going: Going = {
     id,
     roles: TASK_ROLES,
@@ -98,11 +98,6 @@ async function findTaskId(name: string | undefined, options: TaskOptions): Promi
   const { run, close } = await chooseTask(name, options)
   await close()
   return run
-}
-
-function nameTask(text: string): string {
-  const words = text.toLowerCase().match(/[a-z0-9]+/g) ?? ['task']
-  return `${words.slice(0, 4).join('-').slice(0, 40)}-${randomBytes(2).toString('hex')}`
 }
 
 async function go(going: Going, options: TaskOptions): Promise<number> {
