@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { MIND } from '../../../test/team/agent-data.ts'
 import { type AgentView, EFFECT_FINISHED } from '../role.ts'
 import { beginThinking } from '../thinking/thinking.ts'
 import type { AgentId, Json, JsonObject } from '../values.ts'
@@ -7,13 +8,6 @@ import { loadStories } from './architect-case.ts'
 import { ARCHITECT_REVISIONS, architectWorkOf } from './architect-work.ts'
 import { DEFAULT_LIMITS } from './protocol.ts'
 
-const mind = {
-  brain: 'model',
-  contextTokens: 100_000,
-  outputTokensMax: 4_096,
-  price: null,
-  ledger: 'run/ledger' as AgentId,
-}
 const assignment = {
   task: 'architect/scoping',
   withheld: [],
@@ -27,7 +21,7 @@ const request = (id: string) => ({
   id,
   from: 'run/pm',
   story: null,
-  settings: { run: 'run', limits: DEFAULT_LIMITS, minds: { architect: mind } },
+  settings: { run: 'run', limits: DEFAULT_LIMITS, minds: { architect: MIND } },
   ask: { kind: 'spec', spec: { title: 'T', body: 'B', criteria: [] } },
 })
 
@@ -42,7 +36,7 @@ function handingIn(revision: 'I' | 'D', state: string) {
     generation: 1,
     seq: 1,
   }
-  const begun = beginThinking(fresh, assignment, mind).decision.set
+  const begun = beginThinking(fresh, assignment, MIND).decision.set
   let agent = { ...fresh, data: { ...begun, request: request('q1') } as unknown as JsonObject }
   return {
     untaken: (...problems: string[]) => {

@@ -1,51 +1,27 @@
 import { expect, test } from 'vitest'
+import {
+  agentIn as agent,
+  eventOf as event,
+  MIND,
+  SETTINGS,
+} from '../../../test/team/agent-data.ts'
 import { NO_AMOUNTS } from '../../ledger/amounts.ts'
 import { SETTLE_SPENDING, SPENDING_GRANTED } from '../ledger-keeper.ts'
-import { type AgentView, OUTAGE } from '../role.ts'
+import { OUTAGE } from '../role.ts'
 import type { Assignment } from '../thinking/assignment.ts'
 import { beginThinking, continueThinking } from '../thinking/thinking.ts'
-import type { AgentId, Json, JsonObject } from '../values.ts'
 import { architect } from './architect.ts'
 import { coder } from './coder.ts'
 import { pmRole } from './pm.ts'
-import { DEFAULT_LIMITS, REQUEST, STORY } from './protocol.ts'
+import { REQUEST, STORY } from './protocol.ts'
 
-const mind = {
-  brain: 'model',
-  contextTokens: 100_000,
-  outputTokensMax: 4_096,
-  price: null,
-  ledger: 'run/ledger' as AgentId,
-}
-const settings = {
-  run: 'run',
-  target: 'main',
-  minds: { pm: mind, architect: mind, coder: mind },
-  limits: DEFAULT_LIMITS,
-  planReview: 'auto',
-  tests: {},
-}
+const settings = { ...SETTINGS, planReview: 'auto' }
 const request = (id: string) => ({
   id,
   from: 'run/coder-1',
   story: null,
   settings,
   ask: { kind: 'plan', plan: 'Write it.', round: 1, note: '', earlier: '' },
-})
-
-const agent = (place: string, state: string, data: object = {}): AgentView => ({
-  id: `run/${place}` as AgentId,
-  state,
-  origin: null,
-  data: data as JsonObject,
-  generation: 1,
-  seq: 7,
-})
-const event = (type: string, payload: unknown) => ({
-  id: 'e',
-  type,
-  payload: payload as Json,
-  atMs: 0,
 })
 
 test.each(['I', 'D'] as const)(
@@ -129,7 +105,7 @@ test.each([
     variables: {},
     turnsMax: 3,
   }
-  const { decision, thinking } = beginThinking(begun, assignment, mind)
+  const { decision, thinking } = beginThinking(begun, assignment, MIND)
   const asking = { ...begun, data: decision.set ?? {} }
   const leave = { call: thinking.call, isLast: false }
   const granted = continueThinking(asking, event(SPENDING_GRANTED, leave))

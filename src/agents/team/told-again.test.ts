@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { MIND, SETTINGS } from '../../../test/team/agent-data.ts'
 import type { Story } from '../../stories/story.ts'
 import { type AgentView, EFFECT_FINISHED } from '../role.ts'
 import type { Assignment } from '../thinking/assignment.ts'
@@ -9,23 +10,8 @@ import { coder } from './coder.ts'
 import { CODER_REVISIONS } from './coder-revision.ts'
 import { afterThinking } from './coder-thinking.ts'
 import { workOf } from './coder-work.ts'
-import { DEFAULT_LIMITS, RESPONSE, type ResponseMessage } from './protocol.ts'
+import { RESPONSE, type ResponseMessage } from './protocol.ts'
 
-const mind = {
-  brain: 'model',
-  contextTokens: 100_000,
-  outputTokensMax: 4_096,
-  price: null,
-  ledger: 'run/ledger' as AgentId,
-}
-const settings = {
-  run: 'run',
-  target: 'main',
-  minds: { pm: mind, architect: mind, coder: mind },
-  limits: DEFAULT_LIMITS,
-  planReview: 'model',
-  tests: {},
-}
 const story: Story = {
   id: 'b',
   title: 'B',
@@ -49,9 +35,9 @@ const assignment = {
 /** A coder that plans, and what its reviewer reads. */
 function planning(revision: 'D' | 'F') {
   const role = coder(revision)
-  const work = { story, attempt: 1, lessons: [], spec: SPEC, settings }
+  const work = { story, attempt: 1, lessons: [], spec: SPEC, settings: SETTINGS }
   const fresh = { id: 'run/coder-1' as AgentId, state: 'PLANNING', origin: null, generation: 1 }
-  const begun = beginThinking({ ...fresh, data: {}, seq: 1 }, assignment, mind).decision.set
+  const begun = beginThinking({ ...fresh, data: {}, seq: 1 }, assignment, MIND).decision.set
   const data = { ...begun, work, isAtWork: true, place: { folder: '/w', branch: 'b' } }
   let agent: AgentView = { ...fresh, data: data as unknown as JsonObject, seq: 1 }
   const take = ({ set, move }: ReturnType<typeof role.handle>) => {

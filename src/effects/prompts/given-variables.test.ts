@@ -1,4 +1,10 @@
 import { expect, test } from 'vitest'
+import {
+  agentIn as agentAt,
+  eventOf as event,
+  MIND,
+  SETTINGS,
+} from '../../../test/team/agent-data.ts'
 import { COORDINATOR_REVISIONS } from '../../agents/coordinator/coordinator-revision.ts'
 import { build, review, takeReview } from '../../agents/coordinator/implementation.ts'
 import { discussReview, discussTests, propose } from '../../agents/coordinator/proposal.ts'
@@ -18,20 +24,13 @@ import {
   type RequestMessage,
 } from '../../agents/team/protocol.ts'
 import type { Assignment } from '../../agents/thinking/assignment.ts'
-import type { AgentId, Json, JsonObject } from '../../agents/values.ts'
+import type { Json } from '../../agents/values.ts'
 import { TASKS, type TaskName } from './prompt-catalog.ts'
 import { type PromptVariables, renderPrompt } from './prompts.ts'
 
-const mind = {
-  brain: 'model',
-  contextTokens: 100_000,
-  outputTokensMax: 4_096,
-  price: null,
-  ledger: 'run/ledger' as AgentId,
-}
-const minds = { pm: mind, architect: mind, coder: mind, reviewer: mind, tester: mind }
+const minds = { ...SETTINGS.minds, reviewer: MIND, tester: MIND }
 const limits = { ...DEFAULT_LIMITS, taskRounds: 3 }
-const settings = { run: 'run', target: 'main', minds, limits, planReview: 'model', tests: {} }
+const settings = { ...SETTINGS, minds, limits }
 const story = {
   id: 's',
   title: 'A story',
@@ -46,20 +45,8 @@ const BLOB = { sha256: 'x', bytes: 1 }
 const RED = { verdict: 'failed', message: 'red', commands: [], fingerprint: 'f' }
 const PLACE = { folder: '/w', branch: 'b', base: 'c' }
 
-const agentIn = (state: string, data: object, origin: string | null = null): AgentView => ({
-  id: 'run/agent' as AgentId,
-  state,
-  origin,
-  data: data as JsonObject,
-  generation: 1,
-  seq: 7,
-})
-const event = (type: string, payload: unknown) => ({
-  id: 'e',
-  type,
-  payload: payload as Json,
-  atMs: 0,
-})
+const agentIn = (state: string, data: object, origin: string | null = null) =>
+  agentAt('agent', state, data, origin)
 const finished = (kind: string, value: unknown) =>
   event(EFFECT_FINISHED, { effect: 'e', kind, result: { ok: true, value } })
 
@@ -71,7 +58,7 @@ function coderIn(state: string, more: object = {}, origin: string | null = null)
   const known = { plan: 'Do it.', head: 'abc', diff: BLOB, tests: 'was red', failure: 'f' }
   const earlier = { plan: 'Name the test.', code: 'Mend b.js.' }
   const pending = { id: 'q', ask: { kind: 'plan' } }
-  const ground = { assignment: { turnsMax: 80 }, mind }
+  const ground = { assignment: { turnsMax: 80 }, mind: MIND }
   const thinking = { thinking: { turn: 80, notes: [], known: {} }, ground }
   const said = { earlier, answers: 'Why?\n> So.' }
   const data = { work, isAtWork: true, place: PLACE, counts, pending, ...known, ...said }
