@@ -11,6 +11,7 @@ import { openLocalForge } from '../../src/effects/forge/local-forge.ts'
 import { openBubblewrap } from '../../src/effects/sandbox/bubblewrap.ts'
 import type { Isolation } from '../../src/effects/sandbox/sandbox.ts'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
+import type { NamedBrain } from '../../src/effects/thinking/think-handler.ts'
 import type { LedgerLimits } from '../../src/ledger/ledger.ts'
 import type { GitWorld } from '../git/world.ts'
 import { type Reply, scripted } from './replies.ts'
@@ -72,20 +73,23 @@ export async function openPart(git: GitWorld, settings: TeamWorldSettings): Prom
   const { forge, isolate = (isolation) => isolation } = settings
   const probe = async () => settings.isUp?.() ?? true
   const model = { brain: scripted(settings.replies), service: 'model', priceOf }
-  return openTeam({
+  const brains: Record<string, NamedBrain> = { model, judge: model }
+  const team = await openTeam({
     stateFolder: git.state,
     openIsolation: async (processes) => isolate(await open(processes, { stateFolder: git.state })),
     openBrains: async () => ({
-      brains: { model, ...(settings.hasJudge !== false && { judge: model }) },
+      brains,
       services: { model: { probe }, forge: { probe } },
     }),
-    ...(settings.hasJudge === false && { mayLackBrains: true }),
     hosts: [],
     testTimeoutMs: 60_000,
     secrets: [],
     suspension: { probeIntervalMs: 20, timeoutMs: settings.suspensionMs ?? 900_000 },
     ...(forge && { openForge: async (parts) => forge(await openLocalForge(parts)) }),
   })
+  // A team that lacked it at the start would not go on with its run.
+  if (settings.hasJudge === false) delete brains.judge
+  return team
 }
 
 /** What the run of a world is told. */

@@ -83,8 +83,6 @@ export interface TeamParts {
   readonly testTimeoutMs: number
   /** Whether exit code 0 is not enough of any test command. */
   readonly requireReport?: boolean
-  /** Whether runs are gone on with although they think with what is not there. */
-  readonly mayLackBrains?: true
   /** Whether runs are gone on with unconfined although they began confined. */
   readonly mayLackIsolation?: true
   readonly secrets: readonly string[]
@@ -177,7 +175,7 @@ async function openOn(parts: TeamParts, journal: Journal, processes: Processes):
   const forge = await (parts.openForge ?? openLocalForge)(storage)
   const { brains, services } = await parts.openBrains(isolation)
   const requireBrains = (run?: string) => requireBrainsOfRuns(source, Object.keys(brains), run)
-  if (!parts.mayLackBrains) await requireBrains()
+  await requireBrains()
   const further = await parts.openFurtherTools?.(processes)
   const thinking = openThinking({
     ...parts,
