@@ -12,9 +12,8 @@ import {
   type Usage,
 } from './brain.ts'
 import { explainFailure } from './failure.ts'
-import { hasOpaque, isOpaqueRefused, OpaqueMemory } from './opaque-memory.ts'
 import { openProviderFetch } from './provider-fetch.ts'
-import { ChoiceMemory, type ChoiceWay, isChoiceRefused, wayAfter } from './tool-choice.ts'
+import { FormMemory, otherwise, type RequestForm } from './request-form.ts'
 import { type TurnTimeouts, TurnWatch } from './turn-watch.ts'
 
 export type ApiBrainOptions = ApiModelChoice & { readonly timeouts: TurnTimeouts }
@@ -22,9 +21,7 @@ export type ApiBrainOptions = ApiModelChoice & { readonly timeouts: TurnTimeouts
 /** One request: the turn, and how it is put. */
 interface Request {
   readonly turn: Turn
-  /** Whether the model is shown its own opaque data. */
-  readonly withOpaque: boolean
-  readonly way: ChoiceWay | undefined
+  readonly form: RequestForm
 }
 
 /** What became of a request. One that failed and is not paid for may be put otherwise. */
@@ -41,37 +38,20 @@ const PREAMBLE: readonly string[] = ['stream-start', 'response-metadata', 'raw',
  * what a server does not take: that is put otherwise.
  */
 export function openApiBrain(options: ApiBrainOptions): Brain {
-  const choices = new ChoiceMemory()
-  const opaque = new OpaqueMemory()
+  const forms = new FormMemory()
   return {
     name: options.model,
     async *think(turn, signal) {
-      let request: Request = {
-        turn,
-        withOpaque: opaque.isTaken(turn),
-        way: choices.wayFor(turn),
-      }
+      let form = forms.formFor(turn)
       for (;;) {
-        const { failure, isPaid }: Ending = yield* ask(options, request, signal)
-        if (failure === undefined) {
-          choices.keep(turn, request.way)
-          return opaque.keep(turn, request.withOpaque)
-        }
-        const next = isPaid ? undefined : otherwise(request, failure)
+        const { failure, isPaid }: Ending = yield* ask(options, { turn, form }, signal)
+        if (failure === undefined) return forms.keep(turn, form)
+        const next = isPaid ? undefined : otherwise(form, turn, failure)
         if (next === undefined) return yield { type: 'failed', failure }
-        request = next
+        form = next
       }
     },
   }
-}
-
-/** A refused request as the server may take it; undefined where there is no such way. */
-function otherwise(request: Request, failure: BrainFailure): Request | undefined {
-  const { turn, withOpaque } = request
-  const way = isChoiceRefused(failure) ? wayAfter(turn, request.way) : undefined
-  if (way !== undefined) return { ...request, way }
-  const isStale = withOpaque && hasOpaque(turn) && isOpaqueRefused(failure)
-  return isStale ? { ...request, withOpaque: false } : undefined
 }
 
 /** Asks and tells what comes, except a failure. */
@@ -147,11 +127,11 @@ function hasWorked(
 /** Resolves as the reply begins; rejects as soon as the turn ends, whatever the library does. */
 async function openStream(
   options: ApiBrainOptions,
-  { turn, ...how }: Request,
+  { turn, form }: Request,
   watch: TurnWatch,
 ): Promise<ReadableStream<LanguageModelV3StreamPart>> {
   const { provider, model } = options
-  const call = toCallOptions(turn, { provider, model, ...how })
+  const call = toCallOptions(turn, { provider, model, ...form })
   const opening = loadModel(options, openProviderFetch(watch)).then((loaded) =>
     loaded.doStream({ ...call, abortSignal: watch.signal }),
   )

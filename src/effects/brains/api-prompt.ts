@@ -9,19 +9,16 @@ import type {
 import type { ApiProvider } from './api-model.ts'
 import type { Message, ToolDefinition, Turn } from './brain.ts'
 import { readReplyShape, restoreParts } from './reply-shape.ts'
-import { type ChoiceWay, choiceOf } from './tool-choice.ts'
+import type { RequestForm } from './request-form.ts'
+import { choiceOf } from './tool-choice.ts'
 
 type AssistantContent = Extract<LanguageModelV3Message, { role: 'assistant' }>['content']
 type CallPart = Extract<AssistantContent[number], { type: 'tool-call' }>
 
 /** Who is asked, and how. */
-export interface PromptTarget {
+export interface PromptTarget extends RequestForm {
   readonly provider: ApiProvider
   readonly model: string
-  /** Whether it is shown its own opaque data. */
-  readonly withOpaque: boolean
-  /** How it is held to one tool or to none; undefined where it may choose. */
-  readonly way: ChoiceWay | undefined
 }
 
 /** Providers refuse a block of text with nothing in it. */
@@ -43,7 +40,7 @@ const CACHED: SharedV3ProviderOptions = { anthropic: { cacheControl: { type: 'ep
  * same turn gives the same request, and a longer conversation one that begins the same.
  */
 export function toCallOptions(turn: Turn, target: PromptTarget): LanguageModelV3CallOptions {
-  const { tools, toolChoice } = choiceOf(turn, target.way)
+  const { tools, toolChoice } = choiceOf(turn, target.choice)
   const offered = tools.map((tool, index) => toTool(tool, target, index === tools.length - 1))
   const options: LanguageModelV3CallOptions = {
     prompt: toPrompt(turn, target),

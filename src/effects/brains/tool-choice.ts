@@ -40,7 +40,7 @@ export class ChoiceMemory {
 }
 
 /** The way to try where one was refused; undefined after the last. */
-export function wayAfter(turn: Turn, way: ChoiceWay | undefined): ChoiceWay | undefined {
+export function choiceAfter(turn: Turn, way: ChoiceWay | undefined): ChoiceWay | undefined {
   const ways = waysOf(turn)
   return way === undefined ? undefined : ways[ways.indexOf(way) + 1]
 }

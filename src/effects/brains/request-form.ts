@@ -1,0 +1,64 @@
+import type { BrainFailure, Turn } from './brain.ts'
+import { hasOpaque, isOpaqueRefused, OpaqueMemory } from './opaque-memory.ts'
+import { ChoiceMemory, type ChoiceWay, choiceAfter, isChoiceRefused } from './tool-choice.ts'
+
+/** How a turn is put, where servers differ in what they take. */
+export interface RequestForm {
+  /** Whether the model is shown its own opaque data. */
+  readonly withOpaque: boolean
+  /** How it is held to one tool or to none; undefined where it may choose. */
+  readonly choice: ChoiceWay | undefined
+}
+
+/** What a server refuses, and what it is asked in its place. */
+interface Way {
+  isWanted(failure: BrainFailure): boolean
+  /** Undefined where it was gone already, or leads nowhere. */
+  go(form: RequestForm, turn: Turn): RequestForm | undefined
+}
+
+/** In this order, since words about one thing may name another. None leads back, so tries end. */
+const WAYS: readonly Way[] = [
+  {
+    isWanted: isChoiceRefused,
+    go(form, turn) {
+      const choice = choiceAfter(turn, form.choice)
+      return choice === undefined ? undefined : { ...form, choice }
+    },
+  },
+  {
+    isWanted: isOpaqueRefused,
+    go: (form, turn) =>
+      form.withOpaque && hasOpaque(turn) ? { ...form, withOpaque: false } : undefined,
+  },
+]
+
+/** A form that the server may take in place of a refused one; undefined where there is none. */
+export function otherwise(
+  form: RequestForm,
+  turn: Turn,
+  failure: BrainFailure,
+): RequestForm | undefined {
+  for (const way of WAYS) {
+    const next = way.isWanted(failure) ? way.go(form, turn) : undefined
+    if (next !== undefined) return next
+  }
+  return undefined
+}
+
+/** Remembers for one brain what its server takes, so that a refusal is met once. */
+export class FormMemory {
+  readonly #choices = new ChoiceMemory()
+  readonly #opaque = new OpaqueMemory()
+
+  /** The form to begin with. */
+  formFor(turn: Turn): RequestForm {
+    return { withOpaque: this.#opaque.isTaken(turn), choice: this.#choices.wayFor(turn) }
+  }
+
+  /** The server has answered when it was asked in that form. */
+  keep(turn: Turn, { withOpaque, choice }: RequestForm): void {
+    this.#choices.keep(turn, choice)
+    this.#opaque.keep(turn, withOpaque)
+  }
+}
