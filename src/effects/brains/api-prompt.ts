@@ -10,6 +10,7 @@ import type { ApiProvider } from './api-model.ts'
 import type { Message, ToolDefinition, Turn } from './brain.ts'
 import { readReplyShape, restoreParts } from './reply-shape.ts'
 import type { RequestForm } from './request-form.ts'
+import { inStrictOrder } from './role-order.ts'
 import { choiceOf } from './tool-choice.ts'
 
 type AssistantContent = Extract<LanguageModelV3Message, { role: 'assistant' }>['content']
@@ -78,7 +79,8 @@ function providerOptionsOf(turn: Turn, { provider }: PromptTarget): SharedV3Prov
 
 function toPrompt(turn: Turn, target: PromptTarget): LanguageModelV3Prompt {
   const system: LanguageModelV3Message = { role: 'system', content: turn.system }
-  const messages = turn.messages.flatMap((message) => toMessage(message, target))
+  const plain = turn.messages.flatMap((message) => toMessage(message, target))
+  const messages = target.ways.has('strict_order') ? inStrictOrder(plain) : plain
   if (target.provider !== 'anthropic') return turn.system === '' ? messages : [system, ...messages]
   const marked = markCached(messages)
   return turn.system === '' ? marked : [{ ...system, providerOptions: CACHED }, ...marked]

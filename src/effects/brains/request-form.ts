@@ -1,6 +1,12 @@
-import type { BrainFailure, Turn } from './brain.ts'
+import type { BrainFailure, FailureKind, Turn } from './brain.ts'
 import { hasOpaque, isOpaqueRefused, OpaqueMemory } from './opaque-memory.ts'
 import { ChoiceMemory, type ChoiceWay, choiceAfter, isChoiceRefused } from './tool-choice.ts'
+
+/**
+ * What some servers want otherwise than the others, in every request. `strict_order`: messages of
+ * the user and of the model that take turns.
+ */
+type ServerWay = 'strict_order'
 
 /** How a turn is put, where servers differ in what they take. */
 export interface RequestForm {
@@ -8,6 +14,7 @@ export interface RequestForm {
   readonly withOpaque: boolean
   /** How it is held to one tool or to none; undefined where it may choose. */
   readonly choice: ChoiceWay | undefined
+  readonly ways: ReadonlySet<ServerWay>
 }
 
 /** What a server refuses, and what it is asked in its place. */
@@ -26,12 +33,26 @@ const WAYS: readonly Way[] = [
       return choice === undefined ? undefined : { ...form, choice }
     },
   },
+  // llama.cpp calls it an error of its own when a template refuses a conversation.
+  wayOf(
+    'strict_order',
+    ['rejected', 'overloaded'],
+    /unexpected role|roles must alternate|message_order/i,
+  ),
   {
     isWanted: isOpaqueRefused,
     go: (form, turn) =>
       form.withOpaque && hasOpaque(turn) ? { ...form, withOpaque: false } : undefined,
   },
 ]
+
+function wayOf(name: ServerWay, kinds: readonly FailureKind[], words: RegExp): Way {
+  return {
+    isWanted: ({ kind, message }) => kinds.includes(kind) && words.test(message),
+    go: (form) =>
+      form.ways.has(name) ? undefined : { ...form, ways: new Set([...form.ways, name]) },
+  }
+}
 
 /** A form that the server may take in place of a refused one; undefined where there is none. */
 export function otherwise(
@@ -50,15 +71,21 @@ export function otherwise(
 export class FormMemory {
   readonly #choices = new ChoiceMemory()
   readonly #opaque = new OpaqueMemory()
+  readonly #ways = new Set<ServerWay>()
 
   /** The form to begin with. */
   formFor(turn: Turn): RequestForm {
-    return { withOpaque: this.#opaque.isTaken(turn), choice: this.#choices.wayFor(turn) }
+    return {
+      withOpaque: this.#opaque.isTaken(turn),
+      choice: this.#choices.wayFor(turn),
+      ways: new Set(this.#ways),
+    }
   }
 
   /** The server has answered when it was asked in that form. */
-  keep(turn: Turn, { withOpaque, choice }: RequestForm): void {
+  keep(turn: Turn, { withOpaque, choice, ways }: RequestForm): void {
     this.#choices.keep(turn, choice)
     this.#opaque.keep(turn, withOpaque)
+    for (const way of ways) this.#ways.add(way)
   }
 }

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Message, Turn } from '../../src/effects/brains/brain.ts'
+import { type Answer, says } from '../providers/answer.ts'
+import { type ProviderServer, type SeenRequest, startProviderServer } from '../providers/server.ts'
+import { listIn } from '../providers/wire.ts'
+import { API_SUBJECTS, openSubject } from './api-subjects.ts'
+import { breachIn, only, TURN, thinkThrough } from './turn.ts'
+
+let server: ProviderServer
+
+beforeEach(async () => {
+  server = await startProviderServer()
+})
+
+afterEach(() => server.close())
+
+function open() {
+  const api = API_SUBJECTS.find(({ provider }) => provider === 'openai-compatible')
+  if (api === undefined) throw new Error('there is no such subject')
+  return openSubject(api, server)
+}
+
+const refusal = (error: unknown, status = 400): Answer => ({
+  raw: [JSON.stringify(error)],
+  status,
+})
+
+const messagesIn = ({ body }: SeenRequest) => listIn(body.messages)
+const rolesIn = (request: SeenRequest) => messagesIn(request).map(({ role }) => role)
+
+/** A call and its result. */
+function step(id: string, opaque?: object): Message[] {
+  const call = { id, name: 'read_file', input: { path: 'a.ts' } }
+  const results = [{ id, name: 'read_file', text: 'x', isError: false }]
+  return [
+    { role: 'assistant', text: '', toolCalls: [call], ...(opaque && { opaque }) },
+    { role: 'tool', results },
+  ]
+}
+
+const saying = (...messages: readonly Message[]): Turn => ({ ...TURN, messages })
+const told = (text: string): Message => ({ role: 'user', text })
+
+describe('a server that is strict about the order of roles', () => {
+  const MISTRAL = refusal({
+    object: 'error',
+    message: "Unexpected role 'user' after role 'tool'",
+    type: 'invalid_request_message_order',
+    param: null,
+    code: '3230',
+  })
+  const sentence = 'After the optional system message, conversation roles must alternate'
+  const TEMPLATE = refusal({
+    object: 'error',
+    message: `${sentence} user/assistant/...`,
+    code: 400,
+  })
+  const LLAMA_CPP = refusal(
+    { error: { code: 500, message: `Jinja Exception: ${sentence}.`, type: 'server_error' } },
+    500,
+  )
+
+  /** It takes no message of the user after one of the user, nor after a result. */
+  function strict(refused: Answer): void {
+    server.answer((request) =>
+      /user user|tool user/.test(rolesIn(request).join(' ')) ? refused : says('Fine.'),
+    )
+  }
+
+  const AFTER_RESULT = saying(told('The story.'), ...step('c1'), told('The tests fail.'))
+  const SUMMED_UP = saying(told('The story.'), told('The summary.'), ...step('c1'))
+
+  test.each([
+    ['Mistral', MISTRAL],
+    ['a chat template', TEMPLATE],
+    ['llama.cpp', LLAMA_CPP],
+  ])('%s: is asked in that order, and from then on at once', async (_, refused) => {
+    strict(refused)
+    const brain = open()
+    const events = await thinkThrough(brain, AFTER_RESULT)
+    expect(breachIn(events)).toBeUndefined()
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+    // What was refused cost nothing.
+    expect(only(events, 'usage')).toHaveLength(1)
+    expect(server.requests.map(rolesIn)).toEqual([
+      ['system', 'user', 'assistant', 'tool', 'user'],
+      ['system', 'user', 'assistant', 'tool', 'assistant', 'user'],
+    ])
+    const again = await thinkThrough(brain, SUMMED_UP)
+    expect(again.at(-1)).toMatchObject({ type: 'finished' })
+    expect(server.requests).toHaveLength(3)
+    expect(messagesIn(server.requests[2] as SeenRequest)).toMatchObject([
+      { role: 'system' },
+      { role: 'user', content: 'The story.\n\nThe summary.' },
+      { role: 'assistant' },
+      { role: 'tool' },
+    ])
+  })
+
+  test('is sent what it was sent before, and more', async () => {
+    strict(MISTRAL)
+    const brain = open()
+    const said = AFTER_RESULT.messages
+    await thinkThrough(brain, AFTER_RESULT)
+    await thinkThrough(brain, saying(...said, ...step('c2'), told('They still do.')))
+    const [, before = [], after = []] = server.requests.map(messagesIn)
+    expect(after.slice(0, before.length)).toEqual(before)
+  })
+
+  test('that refuses every order is asked twice', async () => {
+    server.answer(MISTRAL)
+    const events = await thinkThrough(open(), AFTER_RESULT)
+    expect(events).toMatchObject([{ type: 'failed', failure: { kind: 'rejected' } }])
+    expect(server.requests).toHaveLength(2)
+  })
+
+  test('others are asked as ever', async () => {
+    await thinkThrough(open(), AFTER_RESULT)
+    expect(server.requests.map(rolesIn)).toEqual([['system', 'user', 'assistant', 'tool', 'user']])
+  })
+})
