@@ -44,7 +44,7 @@ export function restoreParts(
   const content: AssistantContent = []
   let at = 0
   for (const part of shape.parts) {
-    const options = part.meta === undefined ? {} : { providerOptions: part.meta }
+    const options = part.meta === undefined ? {} : { providerOptions: toOptions(part.meta) }
     if (part.type === 'reasoning') {
       content.push({ type: 'reasoning', text: part.text, ...options })
     } else if (part.type === 'text') {
@@ -60,6 +60,11 @@ export function restoreParts(
   // A text that grew since, because something in it was redacted.
   if (text.slice(at).trim() !== '') content.push({ type: 'text', text: text.slice(at) })
   return withoutLastReasoning([...content, ...open.values()])
+}
+
+/** The library for compatible servers reads a signature under another name than it gives it. */
+function toOptions(meta: SharedV3ProviderOptions): SharedV3ProviderOptions {
+  return meta.compatible === undefined ? meta : { google: meta.compatible, ...meta }
 }
 
 /** Without what was reasoned at the end of a reply, as in one that was cut off there. */
