@@ -53,3 +53,59 @@ test('Gemini behind a compatible address gets its signature with the call', asyn
   const [said] = assistantsIn(server.requests[1] as SeenRequest)
   expect(said).toMatchObject({ tool_calls: [{ id: 'c1', ...signed }] })
 })
+
+test('what a router says in details comes back whole, in its order', async () => {
+  const format = 'google-gemini-v1'
+  const text = { type: 'reasoning.text', format, index: 0 }
+  const summary = { type: 'reasoning.summary', format, index: 1 }
+  const encrypted = { type: 'reasoning.encrypted', data: 'SIGNED', format, index: 2, id: 'c1' }
+  server.answer(
+    replying([
+      { reasoning: 'The file', reasoning_details: [{ ...text, text: 'The file' }] },
+      { reasoning: ' first.', reasoning_details: [{ ...text, text: ' first.', signature: null }] },
+      { reasoning_details: [{ ...text, signature: 'S1' }] },
+      { reasoning_details: [{ ...summary, summary: 'In ' }, 'odd', { ...text, odd: [{}] }] },
+      { reasoning_details: [{ ...summary, summary: 'short.' }, encrypted] },
+      { ...callOf('c1'), reasoning_details: [{ ...encrypted, data: 'MORE' }] },
+    ]),
+  )
+  const brain = open()
+  const second = await turnAfter(TURN, brain)
+  const third = await turnAfter(second, brain)
+  await thinkThrough(brain, third)
+  const details = [
+    { ...text, text: 'The file first.', signature: 'S1' },
+    { ...summary, summary: 'In short.' },
+    encrypted,
+    { ...encrypted, data: 'MORE' },
+  ]
+  const [before = [], after = []] = server.requests.slice(1).map(assistantsIn)
+  expect(before).toMatchObject([{ reasoning_details: details, tool_calls: [{ id: 'c1' }] }])
+  expect(after).toEqual([before[0], before[0]])
+  // To another model they mean nothing.
+  const [api] = API_SUBJECTS
+  if (api === undefined) throw new Error('there is no subject')
+  await thinkThrough(openSubject(api, server), second)
+  expect(JSON.stringify(server.requests.at(-1)?.body)).not.toContain('SIGNED')
+})
+
+test('details that come word by word are no longer than what they say', async () => {
+  const format = 'x'.repeat(1_000)
+  const piece = { type: 'reasoning.text', format, index: 0, text: 'Hm. ' }
+  const pieces = Array.from({ length: 1_500 }, () => ({ reasoning_details: [piece] }))
+  server.answer(replying([...pieces, callOf('c1')]))
+  const [finished] = only(await thinkThrough(open()), 'finished')
+  expect(finished?.opaque).toMatchObject({ details: [{ ...piece, text: 'Hm. '.repeat(1_500) }] })
+})
+
+test('details that are too long, or that nothing came of, are not kept', async () => {
+  const data = 'x'.repeat(600_000)
+  const long = { reasoning_details: [{ type: 'reasoning.encrypted', data }] }
+  server.answer(replying([long, long, callOf('c1')]))
+  const [calling] = only(await thinkThrough(open()), 'finished')
+  expect(calling).not.toHaveProperty('opaque')
+  server.answer(replying([long], 'length'))
+  const [cut] = only(await thinkThrough(open()), 'finished')
+  expect(cut).toMatchObject({ reason: 'length' })
+  expect(cut).not.toHaveProperty('opaque')
+})

@@ -8,7 +8,7 @@ import type {
 } from '@ai-sdk/provider'
 import type { ApiProvider } from './api-model.ts'
 import type { Message, ToolDefinition, Turn } from './brain.ts'
-import { readReplyShape, restoreParts } from './reply-shape.ts'
+import { type ReplyShape, readReplyShape, restoreParts } from './reply-shape.ts'
 import type { RequestForm } from './request-form.ts'
 import { inStrictOrder } from './role-order.ts'
 import { choiceOf } from './tool-choice.ts'
@@ -110,22 +110,32 @@ function toMessage(message: Message, target: PromptTarget): LanguageModelV3Messa
     }))
     return content.length === 0 ? [] : [{ role: 'tool', content }]
   }
-  const content = toAssistantContent(message, target)
-  return content.length === 0 ? [] : [{ role: 'assistant', content }]
+  return toAssistant(message, target)
+}
+
+type Assistant = Extract<Message, { role: 'assistant' }>
+
+function toAssistant(message: Assistant, target: PromptTarget): LanguageModelV3Message[] {
+  const from = `${target.provider}/${target.model}`
+  const shape = target.withOpaque ? readReplyShape(message.opaque, from) : undefined
+  const content = toAssistantContent(message, shape, target)
+  if (content.length === 0) return []
+  // The library for compatible servers takes what is under this name into the message.
+  const details = shape?.details && { openaiCompatible: { reasoning_details: [...shape.details] } }
+  return [{ role: 'assistant', content, ...(details && { providerOptions: details }) }]
 }
 
 function toAssistantContent(
-  { text, toolCalls, opaque }: Extract<Message, { role: 'assistant' }>,
+  { text, toolCalls }: Assistant,
+  shape: ReplyShape | undefined,
   target: PromptTarget,
 ): AssistantContent {
-  const { provider, model, withOpaque } = target
   const calls: CallPart[] = toolCalls.map(({ id, name, input }) => ({
     type: 'tool-call',
     toolCallId: id,
     toolName: name,
     input: asObject(input),
   }))
-  const shape = withOpaque ? readReplyShape(opaque, `${provider}/${model}`) : undefined
   const plain = text.trim() === '' ? calls : [{ type: 'text' as const, text }, ...calls]
   const content = shape === undefined ? plain : restoreParts(shape, text, calls)
   return content.map((part) =>

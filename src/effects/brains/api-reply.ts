@@ -7,6 +7,7 @@ import type {
 } from '@ai-sdk/provider'
 import type { ApiProvider } from './api-model.ts'
 import type { BrainEvent, BrainFailure, ToolCall, Usage } from './brain.ts'
+import { ReasoningDetails } from './reasoning-details.ts'
 import { hasRepeatedKey } from './repeated-key.ts'
 import { type ReplyShape, type ShapePart, withoutLastReasoning } from './reply-shape.ts'
 import { readTokens } from './token-count.ts'
@@ -33,6 +34,7 @@ export class ReplyReader {
   readonly #model: string
   readonly #parts = new Map<string, Mutable<ShapePart>>()
   readonly #calls: ToolCall[] = []
+  readonly #details = new ReasoningDetails()
   #answeredBy: string
   #chars = 0
   #hasText = false
@@ -145,7 +147,7 @@ export class ReplyReader {
     this.#calls.push({ id, name, input: parseInput(input) })
   }
 
-  /** What the libraries leave out: refusals in words, the input's cost, the model's version. */
+  /** What the libraries leave out: refusals in words, details, the input's cost, the version. */
   #takeRaw(chunk: RawChunk | null): undefined {
     this.#error = chunk?.error == null ? undefined : chunk
     if (typeof chunk !== 'object' || chunk === null) return
@@ -161,6 +163,7 @@ export class ReplyReader {
     if (WHOLE.includes(String(chunk.type))) this.#isWhole = true
     const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
     this.#hasReason ||= choice?.finish_reason != null
+    this.#details.take(choice?.delta?.reasoning_details)
     const end = endUsageIn(chunk)
     if (end == null || !this.#provider.startsWith('openai')) return
     this.#usage = toEndUsage(end)
@@ -222,8 +225,9 @@ export class ReplyReader {
     // These want their reasoning back as plain text.
     const isPlain = this.#provider === 'ollama' || this.#provider === 'openai-compatible'
     const isReasoned = isPlain && parts.some(({ type }) => type === 'reasoning')
-    if (!isSigned && !isReasoned) return undefined
-    return { from: `${this.#provider}/${this.#model}`, parts }
+    const details = parts.length === 0 ? undefined : this.#details.whole
+    if (!isSigned && !isReasoned && details === undefined) return undefined
+    return { from: `${this.#provider}/${this.#model}`, parts, ...(details && { details }) }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { LanguageModelV3Message, SharedV3ProviderOptions } from '@ai-sdk/provider'
+import type { ReasoningDetail } from './reasoning-details.ts'
 
 type AssistantContent = Extract<LanguageModelV3Message, { role: 'assistant' }>['content']
 type AssistantPart = AssistantContent[number]
@@ -13,6 +14,8 @@ export interface ReplyShape {
   /** The provider and model that wrote it; to another one it means nothing. */
   readonly from: string
   readonly parts: readonly ShapePart[]
+  /** What a router wants to see again beside them. */
+  readonly details?: readonly ReasoningDetail[]
 }
 
 export type ShapePart = {
