@@ -119,3 +119,63 @@ describe('a server that is strict about the order of roles', () => {
     expect(server.requests.map(rolesIn)).toEqual([['system', 'user', 'assistant', 'tool', 'user']])
   })
 })
+
+describe('a server that wants something reasoned with every call', () => {
+  const reasoned = (id: string, text: string) => ({
+    from: 'openai-compatible/local-test',
+    parts: [
+      { type: 'reasoning', text },
+      { type: 'call', id },
+    ],
+  })
+  const reasoningIn = (request: SeenRequest) =>
+    messagesIn(request)
+      .filter(({ role }) => role === 'assistant')
+      .map((message) => message.reasoning_content)
+
+  const KIMI =
+    'thinking is enabled but reasoning_content is missing in assistant tool call message at index 2'
+  const DEEPSEEK = 'The `reasoning_content` in the thinking mode must be passed back to the API.'
+  const OTHER = 'Missing `reasoning_content` field in the assistant message at message index 3.'
+
+  /** It takes an empty one for none. */
+  function thinking(message: string): void {
+    server.answer((request) =>
+      reasoningIn(request).some((text) => text === undefined || text === '')
+        ? refusal({ error: { message, type: 'invalid_request_error' } })
+        : says('Fine.'),
+    )
+  }
+
+  const BARE = saying(told('The story.'), ...step('c1', reasoned('c1', 'First.')), ...step('c2'))
+
+  test.each([KIMI, DEEPSEEK, OTHER])('%s', async (message) => {
+    thinking(message)
+    const brain = open()
+    const events = await thinkThrough(brain, BARE)
+    expect(breachIn(events)).toBeUndefined()
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+    // What was reasoned stays.
+    expect(server.requests.map(reasoningIn)).toEqual([
+      ['First.', undefined],
+      ['First.', ' '],
+    ])
+    // A conversation that was cut may have nothing reasoned in it at all.
+    const cut = saying(told('The story.'), ...step('c1'), ...step('c2'))
+    expect((await thinkThrough(brain, cut)).at(-1)).toMatchObject({ type: 'finished' })
+    expect(server.requests.slice(2).map(reasoningIn)).toEqual([[' ', ' ']])
+  })
+
+  test('one that takes back nothing of it is asked without it', async () => {
+    server.answer((request) =>
+      reasoningIn(request).some((text) => text !== undefined)
+        ? refusal({ error: { message: 'reasoning_content is not allowed in messages' } })
+        : says('Fine.'),
+    )
+    expect((await thinkThrough(open(), BARE)).at(-1)).toMatchObject({ type: 'finished' })
+    expect(server.requests.map(reasoningIn)).toEqual([
+      ['First.', undefined],
+      [undefined, undefined],
+    ])
+  })
+})

@@ -25,6 +25,9 @@ export interface PromptTarget extends RequestForm {
 /** Providers refuse a block of text with nothing in it. */
 const BLANK = '(empty)'
 
+/** In place of what was not reasoned, or not kept. Some take nothing at all for a missing one. */
+const UNREASONED = ' '
+
 /** Those that hold a call to its schema while it is written. */
 const STRICT_PROVIDERS: readonly ApiProvider[] = ['anthropic', 'openai', 'google']
 
@@ -120,9 +123,14 @@ function toAssistant(message: Assistant, target: PromptTarget): LanguageModelV3M
   const shape = target.withOpaque ? readReplyShape(message.opaque, from) : undefined
   const content = toAssistantContent(message, shape, target)
   if (content.length === 0) return []
+  const isUnreasoned = !content.some((part) => part.type === 'reasoning' && part.text !== '')
+  const fields = {
+    ...(shape?.details && { reasoning_details: [...shape.details] }),
+    ...(isUnreasoned && target.ways.has('all_reasoned') && { reasoning_content: UNREASONED }),
+  }
+  if (Object.keys(fields).length === 0) return [{ role: 'assistant', content }]
   // The library for compatible servers takes what is under this name into the message.
-  const details = shape?.details && { openaiCompatible: { reasoning_details: [...shape.details] } }
-  return [{ role: 'assistant', content, ...(details && { providerOptions: details }) }]
+  return [{ role: 'assistant', content, providerOptions: { openaiCompatible: fields } }]
 }
 
 function toAssistantContent(

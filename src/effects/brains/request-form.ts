@@ -4,9 +4,10 @@ import { ChoiceMemory, type ChoiceWay, choiceAfter, isChoiceRefused } from './to
 
 /**
  * What some servers want otherwise than the others, in every request. `strict_order`: messages of
- * the user and of the model that take turns.
+ * the user and of the model that take turns. `all_reasoned`: something reasoned with all that the
+ * model said.
  */
-type ServerWay = 'strict_order'
+type ServerWay = 'strict_order' | 'all_reasoned'
 
 /** How a turn is put, where servers differ in what they take. */
 export interface RequestForm {
@@ -38,6 +39,11 @@ const WAYS: readonly Way[] = [
     'strict_order',
     ['rejected', 'overloaded'],
     /unexpected role|roles must alternate|message_order/i,
+  ),
+  wayOf(
+    'all_reasoned',
+    ['rejected'],
+    /\bmissing\b[^.]{0,40}\breasoning_content|reasoning_content\b[^.]{0,60}\b(?:missing|required|passed back)/i,
   ),
   {
     isWanted: isOpaqueRefused,
