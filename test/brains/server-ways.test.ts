@@ -179,3 +179,63 @@ describe('a server that wants something reasoned with every call', () => {
     ])
   })
 })
+
+describe('a server that knows the limit of a reply by another name', () => {
+  const AZURE = refusal({
+    error: {
+      message:
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+      type: 'invalid_request_error',
+      param: 'max_tokens',
+      code: 'unsupported_parameter',
+    },
+  })
+  const limitsIn = ({ body }: SeenRequest) => [body.max_tokens, body.max_completion_tokens]
+
+  test('is told it by that name, and from then on at once', async () => {
+    server.answer(({ body }) => (body.max_tokens === undefined ? says('Fine.') : AZURE))
+    const brain = open()
+    for (const asked of [2, 3]) {
+      const events = await thinkThrough(brain)
+      expect(breachIn(events)).toBeUndefined()
+      expect(events.at(-1)).toMatchObject({ type: 'finished' })
+      expect(server.requests).toHaveLength(asked)
+    }
+    expect(server.requests.map(limitsIn)).toEqual([
+      [4_096, undefined],
+      [undefined, 4_096],
+      [undefined, 4_096],
+    ])
+  })
+
+  test('that finds it too high is asked once', async () => {
+    const message = 'max_tokens is too large: 4096. This model supports at most 2048 tokens.'
+    server.answer(refusal({ error: { message } }))
+    const events = await thinkThrough(open())
+    expect(events).toMatchObject([{ type: 'failed', failure: { kind: 'rejected' } }])
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+test('a server that wants all of it otherwise is told one thing after the other', async () => {
+  const refusing = (message: string) => refusal({ error: { message } })
+  server.answer((request) => {
+    const { body } = request
+    if (body.max_tokens !== undefined) return refusing("'max_tokens': use 'max_completion_tokens'")
+    if (/tool user/.test(rolesIn(request).join(' '))) return refusing('roles must alternate')
+    const isBare = messagesIn(request).some(
+      (message) => message.tool_calls !== undefined && message.reasoning_content === undefined,
+    )
+    if (isBare) return refusing('missing reasoning_content')
+    return body.tool_choice === 'auto' ? says('Fine.') : refusing('Invalid tool_choice')
+  })
+  const brain = open()
+  const turn = { ...saying(told('The story.'), ...step('c1'), told('Now.')), forcedTool: 'submit' }
+  for (const asked of [6, 7]) {
+    const events = await thinkThrough(brain, turn)
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+    expect(server.requests).toHaveLength(asked)
+  }
+  const [taken, again] = server.requests.slice(-2).map(({ body }) => JSON.stringify(body))
+  expect(again).toBe(taken)
+})

@@ -48,7 +48,7 @@ export function toCallOptions(turn: Turn, target: PromptTarget): LanguageModelV3
   const offered = tools.map((tool, index) => toTool(tool, target, index === tools.length - 1))
   const options: LanguageModelV3CallOptions = {
     prompt: toPrompt(turn, target),
-    maxOutputTokens: turn.outputTokensMax,
+    ...(isLimitRenamed(target) ? {} : { maxOutputTokens: turn.outputTokensMax }),
     providerOptions: providerOptionsOf(turn, target),
     includeRawChunks: true,
   }
@@ -69,7 +69,14 @@ function toTool(
   return provider === 'openai' ? { ...tool, strict: false } : { ...tool, ...cached }
 }
 
-function providerOptionsOf(turn: Turn, { provider }: PromptTarget): SharedV3ProviderOptions {
+function isLimitRenamed({ provider, ways }: PromptTarget): boolean {
+  return provider === 'openai-compatible' && ways.has('renamed_limit')
+}
+
+function providerOptionsOf(turn: Turn, target: PromptTarget): SharedV3ProviderOptions {
+  const { provider } = target
+  // Its library takes what it does not know into the request as it is.
+  if (isLimitRenamed(target)) return { compatible: { max_completion_tokens: turn.outputTokensMax } }
   if (provider === 'anthropic') {
     // Calls are delivered whole; streamed inputs would come without having been checked.
     return { anthropic: { toolStreaming: false } }
