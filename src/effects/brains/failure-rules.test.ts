@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import type { FailureKind } from './brain.ts'
+import { explainFailure } from './failure.ts'
+
+/** As the providers' libraries throw it. */
+function answer(status: number, message: string, fields: object = {}) {
+  const responseBody = JSON.stringify({ error: { message, ...fields } })
+  return Object.assign(new Error(message), { statusCode: status, responseBody })
+}
+
+const WORDS: readonly (readonly [number, string, FailureKind, object?])[] = [
+  [400, 'prompt is too long: 210042 tokens > 200000 maximum', 'context_overflow'],
+  [
+    400,
+    'input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000',
+    'context_overflow',
+  ],
+  [400, "This model's maximum prompt length is 131072 but it has 537812", 'context_overflow'],
+  [400, 'the request exceeds the available context size, try increasing it', 'context_overflow'],
+  [400, 'The number of tokens to keep from the initial prompt is too big', 'context_overflow'],
+  [400, 'Input tokens exceed the configured limit of 272000 tokens.', 'context_overflow'],
+  [400, 'Your request exceeded model token limit: 262144', 'context_overflow'],
+  [
+    429,
+    'Request too large for gpt-x on tokens per min (TPM): Limit 30000, Requested 40000.',
+    'context_overflow',
+  ],
+  [400, 'Your credit balance is too low to access the Anthropic API.', 'quota'],
+  [400, 'You have reached your specified API usage limits.', 'quota'],
+  [402, 'Insufficient Balance', 'quota'],
+  [402, 'This request requires more credits, or fewer max_tokens.', 'quota'],
+  [429, 'You exceeded your current quota', 'quota', { code: 'insufficient_quota' }],
+  [429, 'Your prepayment credits are depleted.', 'quota', { status: 'RESOURCE_EXHAUSTED' }],
+  [429, 'You exceeded your current quota', 'rate_limited', { status: 'RESOURCE_EXHAUSTED' }],
+  [
+    429,
+    'Rate limit reached. Add a payment method at https://platform.openai.com/account/billing.',
+    'rate_limited',
+  ],
+  [
+    429,
+    'Server is temporarily limiting requests (not your usage limit) · This request would exceed',
+    'rate_limited',
+  ],
+  [429, 'The usage limit has been reached', 'quota', { type: 'usage_limit_reached' }],
+  [429, 'No more for today', 'quota', { type: 'usage_limit_reached' }],
+  [
+    400,
+    'Gemini API free tier is not available in your country. Please enable billing on your project.',
+    'quota',
+    { status: 'FAILED_PRECONDITION' },
+  ],
+  [
+    400,
+    'User location is not supported for the API use without a billing account linked.',
+    'quota',
+    { status: 'FAILED_PRECONDITION' },
+  ],
+  [400, 'This organization has been disabled.', 'auth', { type: 'invalid_request_error' }],
+  [
+    400,
+    'Your organization must be verified to stream this model.',
+    'auth',
+    { type: 'invalid_request_error', param: 'stream', code: 'unsupported_value' },
+  ],
+  [400, 'API key not valid. Please pass a valid API key.', 'auth'],
+  [400, 'User location is not supported for the API use.', 'auth'],
+  [403, 'Country, region, or territory not supported', 'auth'],
+  [404, 'The model `x` does not exist or you do not have access to it.', 'auth'],
+  [400, 'Invalid prompt: your prompt was flagged as potentially violating', 'refused'],
+  [
+    403,
+    'openai/gpt-x requires moderation on OpenAI. Your input was flagged for "violence".',
+    'refused',
+    {
+      code: 403,
+      metadata: { reasons: ['violence'], flagged_input: 'rate limit', model_slug: 'x' },
+    },
+  ],
+  [403, 'Content violates usage guidelines.', 'refused'],
+  [400, 'The response was filtered', 'refused', { code: 'content_filter' }],
+  [500, 'error parsing tool call: raw=\'{"a"\', err=unexpected end', 'invalid_output'],
+  [
+    500,
+    'error parsing tool call: raw=\'{"q": "rate limit"\', err=unexpected end',
+    'invalid_output',
+  ],
+  [
+    400,
+    "Failed to call a function. Please adjust your prompt. See 'failed_generation' for details.",
+    'invalid_output',
+    { type: 'invalid_request_error', code: 'tool_use_failed', failed_generation: '<function=a' },
+  ],
+  [
+    400,
+    'tool call validation failed: parameters for tool a did not match schema: errors: [`/b`: ...]',
+    'invalid_output',
+    { type: 'invalid_request_error', code: 'tool_use_failed' },
+  ],
+  [
+    400,
+    'Provider returned error',
+    'context_overflow',
+    { code: 400, metadata: { raw: '{"error":{"message":"prompt is too long: 2 > 1"}}' } },
+  ],
+  [
+    400,
+    'Provider returned error',
+    'rejected',
+    { code: 400, metadata: { raw: '{"error":{"message":"tools.0: Field required"}}' } },
+  ],
+  [400, 'tools.0.input_schema: Field required', 'rejected', { type: 'invalid_request_error' }],
+  [301, 'Moved Permanently', 'rejected'],
+  [408, 'Request Timeout', 'timeout'],
+  [409, 'Conflict', 'overloaded'],
+  [529, 'Overloaded', 'overloaded'],
+  [503, '', 'overloaded'],
+]
+
+describe('words of real providers', () => {
+  const context = { answering: false, secrets: [], nowMs: Date.now() }
+
+  for (const [status, message, kind, fields] of WORDS) {
+    test(`${status} ${message}: ${kind}`, () => {
+      const failure = explainFailure(answer(status, message, fields), context)
+      expect(failure.kind).toBe(kind)
+      expect(failure.message).toContain(String(status))
+    })
+  }
+})
