@@ -8,6 +8,9 @@ function answer(status: number, message: string, fields: object = {}) {
   return Object.assign(new Error(message), { statusCode: status, responseBody })
 }
 
+/** What many of them call every request that they do not take. */
+const INVALID = 'invalid_request_error'
+
 const WORDS: readonly (readonly [number, string, FailureKind, object?])[] = [
   [400, 'prompt is too long: 210042 tokens > 200000 maximum', 'context_overflow'],
   [
@@ -25,6 +28,34 @@ const WORDS: readonly (readonly [number, string, FailureKind, object?])[] = [
     'Request too large for gpt-x on tokens per min (TPM): Limit 30000, Requested 40000.',
     'context_overflow',
   ],
+  [400, 'Range of input length should be [1, 129024]', 'context_overflow', { type: INVALID }],
+  [400, 'Prompt exceeds max length', 'context_overflow', { code: '1261' }],
+  [422, '`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 9000', 'context_overflow'],
+  [422, '`inputs` must have less than 1024 tokens. Given: 1100', 'context_overflow'],
+  [
+    400,
+    'Unable to submit request because the input token count is 1048600 but model only supports up to 1048576. Reduce the input token count and try again.',
+    'context_overflow',
+    { status: 'INVALID_ARGUMENT' },
+  ],
+  [
+    400,
+    'too many tokens: total number of tokens in the prompt cannot exceed 128000 - received 130000.',
+    'context_overflow',
+  ],
+  [400, 'too many tokens: size limit exceeded by 11326 tokens.', 'context_overflow'],
+  [400, 'litellm.ContextWindowExceededError: litellm.BadRequestError', 'context_overflow'],
+  [
+    400,
+    '`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window` for this model',
+    'rejected',
+    { type: INVALID, param: 'max_tokens' },
+  ],
+  [400, '`prompt` + `max_tokens` must be less than the context_length of 8192', 'context_overflow'],
+  [400, 'Range of max_tokens should be [1, 8192]', 'rejected', { type: INVALID }],
+  [422, '`max_new_tokens` must be <= 512. Given: 1000', 'rejected'],
+  [429, 'Too many tokens per minute, please wait before trying again.', 'rate_limited'],
+  [429, 'Too many tokens, please wait before trying again.', 'rate_limited'],
   [400, 'Your credit balance is too low to access the Anthropic API.', 'quota'],
   [400, 'You have reached your specified API usage limits.', 'quota'],
   [402, 'Insufficient Balance', 'quota'],

@@ -7,8 +7,12 @@ interface FailureRule {
   readonly words?: RegExp
 }
 
+// Not the bare "too many tokens": some say it of a minute.
 const CONTEXT =
-  /prompt is too long|prompt too long|input is too long|(?:input length|input tokens|input token count)\b[^.]{0,60}\bexceed|context[_ -](?:length|window|limit|size)|maximum (?:context|prompt) length|model token limit|request[_ ]too[_ ]large|reduce the length of|tokens to keep from the initial prompt|too large for model with/i
+  /prompt is too long|prompt too long|prompt exceeds max|input is too long|(?:input length|input tokens|input token count)\b[^.]{0,60}\bexceed|range of input length|input token count is \d+ but|\binputs\W+tokens \+ \W?max_new_tokens\W+must be <=|\binputs\W+must have less than \d+ tokens|too many tokens: (?:total number|size limit)|context[_ -](?:length|window|limit|size)|ContextWindowExceeded|maximum (?:context|prompt) length|model token limit|request[_ ]too[_ ]large|reduce the length of|tokens to keep from the initial prompt|too large for model with/i
+
+// Of a sum with the input it would be about the context.
+const OUTPUT_LIMIT = /(?<!\+ \W?)max_(?:completion_|new_)?tokens\W+must be less/i
 
 // Not the bare word "billing": a per-minute limit of OpenAI links to the billing page. And Claude
 // Code says of a per-minute limit that it is "not your usage limit".
@@ -32,6 +36,8 @@ const INVALID_OUTPUT =
 export const FAILURE_RULES: readonly FailureRule[] = [
   // Before all others, since it quotes what the model wrote.
   { kind: 'invalid_output', words: INVALID_OUTPUT },
+  // It may name the context window, and no shorter conversation would help.
+  { kind: 'rejected', words: OUTPUT_LIMIT },
   { kind: 'context_overflow', words: CONTEXT },
   { kind: 'quota', words: QUOTA },
   { kind: 'refused', words: REFUSED },

@@ -29,6 +29,10 @@ describe('errors in the middle of a stream', () => {
     [{ type: 'overloaded_error', message: 'Overloaded' }, 'overloaded'],
     [{ type: 'rate_limit_error', message: 'Slow down' }, 'rate_limited'],
     [{ type: 'invalid_request_error', message: 'prompt is too long' }, 'context_overflow'],
+    [
+      { message: '`inputs` tokens + `max_new_tokens` must be <= 8192', http_status_code: 422 },
+      'context_overflow',
+    ],
     [{ message: 'Upstream failed', code: 502 }, 'overloaded'],
     [{ message: 'Key limit', code: 402 }, 'quota'],
     [{ message: 'whatever this is' }, 'overloaded'],
