@@ -28,6 +28,7 @@ describe('errors in the middle of a stream', () => {
   test.each<readonly [unknown, FailureKind]>([
     [{ type: 'overloaded_error', message: 'Overloaded' }, 'overloaded'],
     [{ type: 'rate_limit_error', message: 'Slow down' }, 'rate_limited'],
+    [{ type: 'api_error', message: 'Internal server error' }, 'overloaded'],
     [{ type: 'invalid_request_error', message: 'prompt is too long' }, 'context_overflow'],
     [
       { message: '`inputs` tokens + `max_new_tokens` must be <= 8192', http_status_code: 422 },

@@ -73,11 +73,10 @@ function failure(
 function kindOf({ status, words, told }: Evidence, answering: boolean): FailureKind {
   // A reply that says it is one and cannot be read: a proxy's page, half a line, another protocol.
   if (status !== undefined && isSuccess(status)) return 'network'
-  const rule = FAILURE_RULES.find(
-    (candidate) =>
-      candidate.words?.test(words) === true ||
-      (status !== undefined && candidate.statuses?.includes(status) === true),
-  )
+  const rule = FAILURE_RULES.find(({ words: known, statuses, statusMin = 0 }) => {
+    if (status === undefined) return known?.test(words)
+    return statuses?.includes(status) || (status >= statusMin && known?.test(words))
+  })
   if (rule !== undefined) return rule.kind
   if (status !== undefined) return status >= 500 ? 'overloaded' : 'rejected'
   if (told) return 'overloaded'
