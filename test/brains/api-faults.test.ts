@@ -127,6 +127,7 @@ for (const api of API_SUBJECTS) {
     }
     describeRetryAfter(api)
     describeWords(api)
+    describePlainErrors(api)
     describeTimeouts(api)
   })
 }
@@ -174,6 +175,7 @@ function describeWords(api: ApiSubject): void {
     const pages: readonly Answer[] = [
       { raw: [said], status: 401 },
       { raw: [`{"error":"bad key ${API_KEY}"}`], status: 400 },
+      { raw: [`{"error":"bad key ${API_KEY}"}`] },
       { raw: [`<p>${Buffer.from(`user:${API_KEY}`).toString('base64')}</p>`], status: 400 },
       { error: 'unauthorized' },
     ]
@@ -183,6 +185,44 @@ function describeWords(api: ApiSubject): void {
       expect(events).not.toContain(API_KEY)
       expect(events).not.toContain(Buffer.from(`user:${API_KEY}`).toString('base64'))
     }
+  })
+}
+
+function describePlainErrors(api: ApiSubject): void {
+  const read = (raw: readonly string[], headers: Readonly<Record<string, string>> = {}) => {
+    server.answer({ raw, headers: { 'content-type': 'application/json', ...headers } })
+    return thinkThrough(openSubject(api, server))
+  }
+
+  test.each<readonly [FailureKind, string, object]>([
+    ['auth', 'Incorrect API key provided.', { code: 'invalid_api_key' }],
+    ['auth', '401: User not found.', { code: 401 }],
+    ['quota', 'You exceeded your current quota.', { type: 'insufficient_quota' }],
+    ['rejected', 'No such tool.', { type: 'invalid_request_error' }],
+    ['overloaded', 'No channel is left.', { type: 'one_api_error' }],
+  ])('an error with a 200 and no stream is heard: %s', async (kind, message, fields) => {
+    const error = { message: message.replace(/^\d+: /, ''), ...fields }
+    // Ollama has a line for each word of a reply, and one for an error.
+    const body = JSON.stringify({ error }, null, api.provider === 'ollama' ? 0 : 2)
+    const failed = [{ type: 'failed', failure: { kind, message } }]
+    expect(await read([body])).toEqual(failed)
+    expect(await read([`\ufeff${body.slice(0, 9)}`, `${body.slice(9)}\n`])).toEqual(failed)
+    expect(await read([`[${body}]`], { 'content-type': 'text/event-stream' })).toEqual(failed)
+  })
+
+  test('an error with a 200 says by its headers how long to wait', async () => {
+    const body = '{"error":{"message":"Slow down","code":"rate_limit_exceeded"}}'
+    const failure = { kind: 'rate_limited', message: 'Slow down', retryAfterMs: 7_000 }
+    expect(await read([body], { 'retry-after': '7' })).toEqual([{ type: 'failed', failure }])
+  })
+
+  test.each([
+    ['says that there was none', '{"choices":[],"error":null}'],
+    ['is as long as no error', `{"error":"${'x'.repeat(70_000)}","pretty":\n1}`],
+    ['breaks off', '{"error":{"message":"Incorrect API key\n'],
+  ])('a body with a 200 that %s is none', async (_, body) => {
+    const events = await read([body])
+    expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind: 'network' } })
   })
 }
 

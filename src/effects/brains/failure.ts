@@ -2,6 +2,7 @@ import { redact } from '../guards/redaction.ts'
 import type { BrainFailure, FailureKind } from './brain.ts'
 import { errorWordsIn } from './error-words.ts'
 import { FAILURE_RULES } from './failure-rules.ts'
+import { unwrapPlainError } from './plain-error.ts'
 import { readRetryAfterMs } from './retry-after.ts'
 
 const MESSAGE_CHARS_MAX = 1_000
@@ -51,7 +52,7 @@ export function explainFailure(error: unknown, context: FailureContext): BrainFa
     const message = `no whole answer (${connection}): ${messageOf(error)}`
     return failure(SLOW[connection] ?? 'network', message, context)
   }
-  const evidence = evidenceOf(error, context.secrets)
+  const evidence = evidenceOf(unwrapPlainError(error), context.secrets)
   const { status, message } = evidence
   const kind = kindOf(evidence, context.answering)
   const shown = status === undefined || isSuccess(status) ? message : `${status}: ${message}`

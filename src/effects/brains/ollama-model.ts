@@ -38,7 +38,7 @@ const count = z
 
 const LINE = z.object({
   model: z.string().optional(),
-  error: z.string().optional(),
+  error: z.unknown().optional(),
   message: z
     .object({
       content: z.string().nullish(),
@@ -139,7 +139,7 @@ async function* readParts(
   let count = 0
   for await (const text of readLines(body)) {
     const line = LINE.parse(JSON.parse(text))
-    if (line.error !== undefined) {
+    if (line.error !== undefined && line.error !== null) {
       yield { type: 'error', error: line.error }
       return
     }

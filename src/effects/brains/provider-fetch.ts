@@ -3,6 +3,7 @@ import { request as requestSecure } from 'node:https'
 import type { Socket } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { PlainError, PlainErrorReader } from './plain-error.ts'
 import type { TurnWatch } from './turn-watch.ts'
 
 /** More than 64,000 tokens come to, at about 500 bytes a token with their frames. */
@@ -13,6 +14,8 @@ const CONNECTING_MS_MAX = 10_000
 
 /** How long the end of a reply is waited for after its last word, to keep the connection. */
 const END_MS_MAX = 1_000
+
+type BodyController = ReadableStreamDefaultController<Uint8Array>
 
 /** What a reply comes as; a page of somebody in between is none. */
 const STREAM = /event-stream|ndjson/
@@ -97,11 +100,18 @@ function wellFormed(body: string): string {
 
 function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uint8Array> {
   const content = decoded(response)
-  const isStream =
-    response.statusCode === 200 && STREAM.test(String(response.headers['content-type']))
+  const isSuccess = response.statusCode === 200
+  const isStream = isSuccess && STREAM.test(String(response.headers['content-type']))
+  const reader = new PlainErrorReader()
   let bytes = 0
   let isRead = true
-  const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+  const close = (controller: BodyController) => {
+    const said = reader.end()
+    if (said === undefined) return controller.close()
+    watch.decline()
+    controller.error(new PlainError(said, headersOf(response)))
+  }
+  const start = (controller: BodyController) => {
     content.on('data', (chunk: Buffer) => {
       bytes += chunk.byteLength
       watch.touch()
@@ -111,12 +121,13 @@ function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uin
         watch.end({ kind: 'invalid_output', message })
       }
       if (!isRead) return
+      if (isSuccess) reader.take(chunk)
       controller.enqueue(chunk)
       if ((controller.desiredSize ?? 0) <= 0) content.pause()
     })
     const end = () => {
       // The library passes an end on through its streams, which takes time and tells nobody anything.
-      if (isRead && !watch.isAnswered) controller.close()
+      if (isRead && !watch.isAnswered) close(controller)
       isRead = false
     }
     // Some connections stay open, or break, after all has been said.
