@@ -117,6 +117,26 @@ const WORDS: readonly (readonly [number, string, FailureKind, object?])[] = [
     'invalid_output',
   ],
   [
+    500,
+    'Failed to parse input at pos 13: <tool_call>{"name": "read_fi',
+    'invalid_output',
+    { code: 500, type: 'server_error' },
+  ],
+  [500, 'XML syntax error on line 3: element <parameter> closed by </function>', 'invalid_output'],
+  [
+    500,
+    'failed to parse XML: XML syntax error on line 1: element <tool_call> closed by </arg_value>',
+    'invalid_output',
+  ],
+  [500, 'expected element type <function> but have <parameter>', 'invalid_output'],
+  [
+    500,
+    'The model produced output that does not match the expected peg-native format',
+    'invalid_output',
+    { code: 500, type: 'server_error' },
+  ],
+  [400, 'failed to parse grammar', 'rejected', { type: INVALID }],
+  [
     400,
     "Failed to call a function. Please adjust your prompt. See 'failed_generation' for details.",
     'invalid_output',

@@ -29,7 +29,7 @@ const AUTH =
 
 // The model's doing, although the server calls it an error of its own, or of the request.
 const INVALID_OUTPUT =
-  /error parsing tool call|tool_use_failed|failed_generation|tool call validation failed/i
+  /error parsing tool call|tool_use_failed|failed_generation|tool call validation failed|failed to parse input at pos \d|model produced output that does not match|XML syntax error on line \d|expected element type <\w+> but have/i
 
 /**
  * How errors of real providers are told apart; the first rule that fits decides. Words come before

@@ -39,6 +39,11 @@ describe('errors in the middle of a stream', () => {
     [{ message: 'whatever this is' }, 'overloaded'],
     ['the model runner has unexpectedly stopped', 'overloaded'],
     ["Failed to call a function. See 'failed_generation' for more details.", 'invalid_output'],
+    [
+      { code: 500, message: 'Failed to parse input at pos 13: <tool_call>', type: 'server_error' },
+      'invalid_output',
+    ],
+    ['XML syntax error on line 7: expected element name after <', 'invalid_output'],
     [new SyntaxError('Unexpected end of JSON input'), 'network'],
     [new TypeError("Cannot read properties of undefined (reading 'x')"), 'network'],
     [answer(200, 'Failed to process successful response'), 'network'],
