@@ -19,7 +19,7 @@ const OUTPUT_LIMIT = /(?<!\+ \W?)max_(?:completion_|new_)?tokens\W+must be less/
 // Not the bare word "billing": a per-minute limit of OpenAI links to the billing page. And Claude
 // Code says of a per-minute limit that it is "not your usage limit".
 const QUOTA =
-  /credit balance is too low|insufficient[_ ](?:(?:user_)?quota|credits?|balance|funds)|quota is not enough|billing_(?:hard_limit|not_active)|BILLING_DISABLED|billing to be enabled|enable billing|without a billing account|account is not active|(?<!not your )usage[_ ]limits?(?:\b|_reached)|spend(?:ing)? limit|out of credits|exhausted your (?:daily )?(?:quota|capacity)|purchase (?:more )?credits|prepayment credits|payment required|PerDay/i
+  /credit balance is too low|insufficient[_ ](?:(?:user_)?quota|credits?|balance|funds)|quota is not enough|billing_(?:hard_limit|not_active)|BILLING_DISABLED|billing to be enabled|enable billing|without a billing account|account is not active|(?<!not your )usage[_ ]limits?(?:\b|_reached)|spend(?:ing)? limit|out of credits|exhausted your (?:daily )?(?:quota|capacity)|purchase (?:more )?credits|prepayment credits|payment required|budget has been exceeded|budget_exceeded|Exceeded\w{0,12}Budget|exceeded_current_quota|free-models-per-day|Arrearage|PerDay/i
 
 const REFUSED =
   /usage (?:polic|guideline)|content[_ ](?:filter|policy)|content management policy|flagged as potentially|input was flagged|invalid_prompt/i
@@ -46,7 +46,11 @@ export const FAILURE_RULES: readonly FailureRule[] = [
   { kind: 'auth', words: AUTH },
   { kind: 'rate_limited', words: /rate_limit|rate limit|too many requests|slow_down/i },
   { kind: 'timeout', words: /timeout_error/i },
-  { kind: 'overloaded', words: /overloaded|UNAVAILABLE/i },
+  // LM Studio says with a 400 that a model crashed, or was unloaded.
+  {
+    kind: 'overloaded',
+    words: /overloaded|UNAVAILABLE|model (?:has crashed|(?:was )?unloaded)/i,
+  },
   // Some gateways call each of their errors a `new_api_error`, also that a key is not taken.
   { kind: 'overloaded', words: /server_error|api_error/i, statusMin: 500 },
   { kind: 'context_overflow', statuses: [413] },

@@ -115,6 +115,21 @@ describe('how long to leave a provider alone', () => {
     expect(waitOf({}, 'Quota', { details: [{ retryDelay: 'soon' }] })).toBeUndefined()
     expect(waitOf({}, "You've hit your limit · resets 11am (UTC)")).toBe(61 * 60_000)
   })
+
+  test('the time at which an allowance of OpenRouter begins anew', () => {
+    const resetAt = (reset: unknown) =>
+      waitOf({}, 'Slow down', { metadata: { headers: { 'X-RateLimit-Reset': reset } } })
+    expect(resetAt(String(NOW_MS + 28_800_000))).toBe(28_800_000)
+    expect(resetAt(NOW_MS + 5_000)).toBe(5_000)
+    expect(resetAt(String(NOW_MS - 5_000))).toBeUndefined()
+    for (const odd of ['60', String(NOW_MS / 1_000), 'soon', '', null, { toString: 1 }, 1e300]) {
+      expect(resetAt(odd)).toBeUndefined()
+    }
+    // Others say it of every answer, and count otherwise.
+    expect(waitOf({ 'x-ratelimit-reset': String(NOW_MS + 5_000) })).toBeUndefined()
+    const metadata = { headers: { 'X-RateLimit-Reset': String(NOW_MS + 5_000) } }
+    expect(waitOf({ 'retry-after': '2' }, 'Slow down', { metadata })).toBe(2_000)
+  })
 })
 
 describe('what a provider says without the form that its library knows', () => {

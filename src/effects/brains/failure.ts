@@ -41,6 +41,7 @@ interface Evidence {
   readonly words: string
   readonly headers: Readonly<Record<string, string>>
   readonly details: unknown
+  readonly metadata: unknown
   /** Whether the provider said it, in a stream that was fine until then. */
   readonly told: boolean
 }
@@ -97,8 +98,9 @@ function evidenceOf(error: unknown, secrets: FailureContext['secrets']): Evidenc
   // Where the library does not know the form of an error, it says no more than the status.
   const other = isWords(said.message) ? undefined : errorWordsIn(body)
   const spoken = isWords(said.message) ? said.message : other?.words || plain
+  const { details, metadata } = said
   // What a router was told by the provider behind it, of which it says only that there was an error.
-  const { raw } = asRecord(said.metadata)
+  const { raw } = asRecord(metadata)
   const whole = isWords(raw) ? `${spoken}: ${raw}` : spoken
   const told = !(error instanceof Error)
   const text = body === '' && told ? jsonOf(error) : body
@@ -106,10 +108,10 @@ function evidenceOf(error: unknown, secrets: FailureContext['secrets']): Evidenc
   const message = named === '' ? openingOf(text, secrets) : named
   const status = statusOf(fields.statusCode) ?? statusOf(said.code) ?? statusOf(fields.code)
   const causes = [said.message, said.type, said.code, said.status, fields.type, fields.code]
-  const words = [whole || message, plain, ...causes, jsonOf(said.details)]
+  const words = [whole || message, plain, ...causes, jsonOf(details)]
     .filter((word) => typeof word === 'string')
     .join('\n')
-  return { status, message, words, headers: headersOf(fields), details: said.details, told }
+  return { status, message, words, headers: headersOf(fields), details, metadata, told }
 }
 
 /** Empty for what JSON cannot say. */

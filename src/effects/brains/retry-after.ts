@@ -7,6 +7,8 @@ export interface RetryAdvice {
   readonly message: string
   /** The details of a Google error. */
   readonly details: unknown
+  /** What OpenRouter says beside its error. */
+  readonly metadata: unknown
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {
@@ -23,15 +25,17 @@ const WAIT =
 
 /**
  * How long a provider asked to be left alone, however long; undefined when it did not say. Looks at
- * `retry-after-ms`, at `retry-after` in seconds or as a date, at Google's RetryInfo, and at last at
- * a message that says "try again in 6m0s", "resets 5:48pm (UTC)" or the like.
+ * `retry-after-ms`, at `retry-after` in seconds or as a date, at Google's RetryInfo, at OpenRouter's
+ * time of a reset, and at last at a message that says "try again in 6m0s", "resets 5:48pm (UTC)" or
+ * the like.
  */
 export function readRetryAfterMs(advice: RetryAdvice, nowMs: number): number | undefined {
-  const { headers, message, details } = advice
+  const { headers, message, details, metadata } = advice
   return (
     readNumber(headers['retry-after-ms']) ??
     readHeader(headers['retry-after'], nowMs) ??
     readRetryInfo(details) ??
+    readRouterReset(metadata, nowMs) ??
     readDuration(WAIT.exec(message)?.[1]) ??
     readResetMs(message, nowMs)
   )
@@ -58,6 +62,15 @@ function readRetryInfo(details: unknown): number | undefined {
     if (typeof detail?.retryDelay === 'string') return readDuration(detail.retryDelay)
   }
   return undefined
+}
+
+/** OpenRouter quotes the header in its body. It holds the milliseconds since 1970. */
+function readRouterReset(metadata: unknown, nowMs: number): number | undefined {
+  const { headers } = (metadata ?? {}) as { readonly headers?: Readonly<Record<string, unknown>> }
+  const reset = headers?.['X-RateLimit-Reset']
+  const text = typeof reset === 'number' ? String(reset) : reset
+  const isTime = typeof text === 'string' && /^\d{13}$/.test(text)
+  return isTime ? positive(Number(text) - nowMs) : undefined
 }
 
 function readDuration(text: string | undefined): number | undefined {
