@@ -110,6 +110,12 @@ describe('how long to leave a provider alone', () => {
     expect(waitOf({}, 'Please try again in 20ms. Visit the page.')).toBe(20)
     expect(waitOf({}, 'Try again in 2 days 3 hours 5 minutes.')).toBe(183_900_000)
     expect(waitOf({}, 'Your quota will reset after 14h38m2s.')).toBe(52_682_000)
+    expect(waitOf({}, 'Please retry after 36 seconds. Please go here.')).toBe(36_000)
+    expect(waitOf({}, 'Please retry after 1 second.')).toBe(1_000)
+    expect(waitOf({}, 'Please retry in 26.6s.')).toBe(26_600)
+    expect(waitOf({}, 'Please try again after 2 minutes.')).toBe(120_000)
+    expect(waitOf({}, 'We retry after 3 failures.')).toBeUndefined()
+    expect(waitOf({}, 'Please retry after a while, within 5 seconds.')).toBeUndefined()
     const retryInfo = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' }
     expect(waitOf({}, 'Quota', { details: [{}, retryInfo] })).toBe(34_070)
     expect(waitOf({}, 'Quota', { details: [{ retryDelay: 'soon' }] })).toBeUndefined()

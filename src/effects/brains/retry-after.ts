@@ -19,9 +19,9 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** "try again in 6m0s", "Try again in 2 days 3 hours", "will reset after 14h38m2s". */
+/** "try again in 6m0s", "retry after 36 seconds", "will reset after 14h38m2s". */
 const WAIT =
-  /(?:try again in|resets? (?:in|after)) ((?:\d+(?:\.\d+)? ?(?:ms|s|m|h|d|seconds?|minutes?|hours?|days?)\b,? ?)+|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)/i
+  /\b(?:try again|retry|resets?) (?:in|after) ((?:\d+(?:\.\d+)? ?(?:ms|s|m|h|d|seconds?|minutes?|hours?|days?)\b,? ?)+|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)/i
 
 /**
  * How long a provider asked to be left alone, however long; undefined when it did not say. Looks at
