@@ -203,6 +203,24 @@ describe('a second answer, which nobody asked for', () => {
   })
 })
 
+describe('a line of Ollama', () => {
+  const line = (value: object) => `${JSON.stringify(value)}\n`
+  const word = (more: object) => line({ message: { role: 'assistant', content: 'A' }, ...more })
+
+  test('may have an error in any form', async () => {
+    const error = { message: 'too many requests' }
+    const events = await read('ollama', [word({ done: false }), line({ error })])
+    const failure = { kind: 'rate_limited', message: 'too many requests' }
+    expect(events.at(-1)).toEqual({ type: 'failed', failure })
+  })
+
+  test.each([null, false, ''])('may say that there was none: %j', async (error) => {
+    const events = await read('ollama', [word({ done: false, error }), word({ done: true, error })])
+    expect(textOf(events)).toBe('AA')
+    expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'stop' })
+  })
+})
+
 describe('what a reply used', () => {
   const usageOf = async (provider: ApiSubject['provider'], frames: readonly string[]) => {
     const [told] = only(await read(provider, frames), 'usage')

@@ -139,7 +139,7 @@ async function* readParts(
   let count = 0
   for await (const text of readLines(body)) {
     const line = LINE.parse(JSON.parse(text))
-    if (line.error !== undefined && line.error !== null) {
+    if (line.error) {
       yield { type: 'error', error: line.error }
       return
     }
