@@ -252,6 +252,16 @@ describe('what a reply used', () => {
     expect(await usageOf(provider, frames)).toEqual(told)
   })
 
+  test.each([
+    [5, 3_005, 2_005],
+    [0, 3_000, 2_000],
+    [5, 1_005, 5],
+    [5, 900, 5],
+  ])('has what was reasoned, also beside %i in a total of %i', async (said, total, output) => {
+    const told = { prompt_tokens: 1_000, completion_tokens: said, total_tokens: total }
+    expect(await usageOf('openai-compatible', chat(told))).toEqual([1_000, output])
+  })
+
   test('is told by OpenAI also of a reply that failed', async () => {
     const usage = { input_tokens: 11, output_tokens: 22 }
     const error = { code: 'server_error', message: 'no' }

@@ -275,31 +275,33 @@ function isShallow(value: unknown, depth: number): boolean {
 
 type Counts = Readonly<Record<string, unknown>>
 
-/** How servers say what they counted, where their libraries say 0 for what was not said. */
-const COUNTED_AS: Readonly<Partial<Record<ApiProvider, readonly [input: RegExp, output: RegExp]>>> =
-  {
-    'openai-compatible': [/^prompt_tokens$/, /^completion_tokens$/],
-    google: [/^promptTokenCount$/, /^(?:candidates|thoughts)TokenCount$/],
-  }
-
 function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV3Usage, by: ApiProvider): Usage {
   const counts = (raw ?? {}) as Counts
-  const isSaid = (name: RegExp | undefined) =>
-    name === undefined || Object.keys(counts).some((key) => name.test(key) && counts[key] != null)
-  const [input, output] = COUNTED_AS[by] ?? []
-  const cached = by === 'openai-compatible' ? cachedIn(counts) : inputTokens.cacheRead
+  if (by === 'openai-compatible') return toEndUsage(counts)
+  // Google's library says 0 for what was not said.
+  const isSaid = (...names: readonly string[]) =>
+    by !== 'google' || names.some((name) => counts[name] != null)
+  const isReplySaid = isSaid('candidatesTokenCount', 'thoughtsTokenCount')
   return {
     // No request has none.
-    inputTokens: isSaid(input) ? readTokens(inputTokens.total) || null : null,
-    cachedTokens: readTokens(cached),
+    inputTokens: isSaid('promptTokenCount') ? readTokens(inputTokens.total) || null : null,
+    cachedTokens: readTokens(inputTokens.cacheRead),
     cacheWriteTokens: readTokens(inputTokens.cacheWrite),
-    outputTokens: isSaid(output) ? readTokens(outputTokens.total) : null,
+    outputTokens: isReplySaid ? readTokens(outputTokens.total) : null,
   }
 }
 
 function cachedIn(usage: Counts): unknown {
   const details = (usage.prompt_tokens_details ?? {}) as Counts
   return details.cached_tokens ?? usage.prompt_cache_hit_tokens
+}
+
+/** Some servers count what was reasoned, and charge for it, in their total alone. */
+function outputIn(usage: Counts): number | null {
+  const output = readTokens(usage.completion_tokens)
+  const input = readTokens(usage.prompt_tokens)
+  const total = readTokens(usage.total_tokens)
+  return output !== null && input && total ? Math.max(output, total - input) : output
 }
 
 /** What OpenAI counted by the end of a reply; some servers count in its middle too. */
@@ -312,10 +314,10 @@ function endUsageIn({ choices, usage, response }: RawChunk): Counts | null | und
 function toEndUsage(usage: Counts): Usage {
   const details = (usage.input_tokens_details ?? {}) as Counts
   return {
-    inputTokens: readTokens(usage.input_tokens ?? usage.prompt_tokens),
+    inputTokens: readTokens(usage.input_tokens ?? usage.prompt_tokens) || null,
     cachedTokens: readTokens(details.cached_tokens ?? cachedIn(usage)),
     cacheWriteTokens: null,
-    outputTokens: readTokens(usage.output_tokens ?? usage.completion_tokens),
+    outputTokens: usage.output_tokens == null ? outputIn(usage) : readTokens(usage.output_tokens),
   }
 }
 
