@@ -117,6 +117,17 @@ describe('a trusted server', () => {
     expect(names.sort()).toEqual(['GIVEN', 'HOME', 'PATH', 'PLAIN'])
   })
 
+  test('tells nobody what its entry gives it under the name of a secret', async () => {
+    const server = world.ours(
+      {},
+      { env: { TICKETS_TOKEN: 'tck_Zx81LmQ0', TICKETS_STAGE: 'test-1' } },
+    )
+    const tools = await world.use(server)
+    const seen = JSON.parse((await world.call(tools, 'environment')).text)
+    expect(seen).toMatchObject({ TICKETS_TOKEN: '[redacted]', TICKETS_STAGE: 'test-1' })
+    expect(tools.secrets).toEqual(['tck_Zx81LmQ0'])
+  })
+
   test('tells nobody what it was given when it describes its tools', async () => {
     const value = variable('NAMED')
     const described = (name: string, properties: object = {}) => ({

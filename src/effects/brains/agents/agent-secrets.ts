@@ -1,4 +1,4 @@
-import { isSecretName } from '../../guards/secret-name.ts'
+import { bareValues, isPlainWords, isSecretHeader, isSecretName } from '../../guards/secret-name.ts'
 import type { Agent } from './agent.ts'
 
 const SECRET_IN_JSON =
@@ -6,16 +6,9 @@ const SECRET_IN_JSON =
 
 const HEADERS_NAME = /HEADERS/i
 const HEADER = /^[ \t]*([\w-]+)[ \t]*:(.*)$/gm
-/** Headers say what they are in whole words: `X-Portkey-Provider` speaks of no key. */
-const SECRET_HEADER =
-  /(?:^|[-_])(?:api)?(?:key|token|secret|pass(?:word|wd)?|auth(?:orization)?|cookie|credentials?)(?:$|[-_])/i
 
 /** What people set to be served otherwise, and not to be let in. */
 const OPEN_HEADER = /(?:^|-)(?:beta|version|referer|user-agent|title)$/i
-const SCHEME = /^(?:bearer|basic)\s+(?=\S)/i
-
-/** Such as a team or a stage, which code and conversations are full of. */
-const WORDS = /^[a-z]+(?:[ ._-][a-z]+)*$/i
 
 /** The values among an agent's own variables that nobody may see. */
 export function secretsOf(
@@ -25,7 +18,9 @@ export function secretsOf(
   const values = variables.flatMap((name) => {
     const value = environment[name] ?? ''
     const found = [...value.matchAll(SECRET_IN_JSON)].map(([, inner = '']) => inner)
-    const inside = (HEADERS_NAME.test(name) ? [...found, ...headersIn(value)] : found).flatMap(bare)
+    const inside = (HEADERS_NAME.test(name) ? [...found, ...headersIn(value)] : found).flatMap(
+      bareValues,
+    )
     return areVariablesSecret || isSecretName(name) ? [value, ...inside] : inside
   })
   return values.filter((value) => value.trim() !== '')
@@ -35,12 +30,7 @@ export function secretsOf(
 function headersIn(text: string): readonly string[] {
   return [...text.matchAll(HEADER)].flatMap(([, name = '', after = '']) => {
     const value = after.trim()
-    if (SECRET_HEADER.test(name)) return [value]
-    return WORDS.test(value) || OPEN_HEADER.test(name) ? [] : [value]
+    if (isSecretHeader(name)) return [value]
+    return isPlainWords(value) || OPEN_HEADER.test(name) ? [] : [value]
   })
-}
-
-/** A value, and the same without the word before it that says what it is. */
-function bare(value: string): readonly string[] {
-  return SCHEME.test(value) ? [value, value.replace(SCHEME, '')] : [value]
 }

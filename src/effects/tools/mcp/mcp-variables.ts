@@ -1,15 +1,10 @@
-import { existsSync } from 'node:fs'
-import { isAbsolute } from 'node:path'
-import { isSecretName } from '../../guards/secret-name.ts'
+import { isSecretVariable, literalSecrets } from './entry-secrets.ts'
 import type { McpEntry } from './mcp-config.ts'
-import { HARMLESS } from './run-server.ts'
 
 /** `${NAME}`, and `${NAME:-what else}`. */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
-const WORD = /^[a-z]{1,12}$/
-
-/** An entry with its variables filled in, and those of their values that nobody else may see. */
+/** An entry with its variables filled in, and what of it nobody else may see. */
 export type Expansion =
   | { readonly ok: true; readonly entry: McpEntry; readonly secrets: readonly string[] }
   | { readonly ok: false; readonly reason: string }
@@ -31,38 +26,38 @@ export function expandEntry(
   named: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Expansion {
-  const secrets = new Set<string>()
+  const secrets = new Set(literalSecrets(mapTexts(entry, withoutVariables)))
   const missing: string[] = []
   const expand = (text: string) =>
     text.replace(REFERENCE, (_, name: string, otherwise: string | undefined) => {
       const isGiven = named.includes(name) && Object.hasOwn(environment, name)
       const value = isGiven ? environment[name] : undefined
       if (!value && otherwise === undefined) missing.push(name)
-      if (value && isSecret(name, value)) secrets.add(value)
+      if (value && isSecretVariable(name, value)) secrets.add(value)
       return value || (otherwise ?? '')
     })
-  const all = (texts: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, expand(text)]))
-  const expanded: McpEntry =
-    entry.type === 'stdio'
-      ? {
-          type: 'stdio',
-          command: expand(entry.command),
-          args: entry.args.map(expand),
-          env: all(entry.env),
-        }
-      : { type: entry.type, url: expand(entry.url), headers: all(entry.headers) }
+  const expanded = mapTexts(entry, expand)
   const [name] = missing
   if (name === undefined) return { ok: true, entry: expanded, secrets: [...secrets] }
   const why = named.includes(name) ? 'which is not set' : 'which it was not given'
   return { ok: false, reason: `it wants the variable ${name}, ${why}` }
 }
 
-/** Not the name of a place, nor a word such as `production`: nobody could write without those. */
-function isSecret(name: string, value: string): boolean {
-  const isPlace = isAbsolute(value) && existsSync(value)
-  if (isPlace || HARMLESS.includes(name)) return false
-  return isSecretName(name) || !WORD.test(value)
+/** What a text says by itself; nothing where something has to be filled in. */
+function withoutVariables(text: string): string {
+  const found = [...text.matchAll(REFERENCE)]
+  const isWhole = found.every(([, , otherwise]) => otherwise !== undefined)
+  return isWhole ? text.replace(REFERENCE, '$2') : ''
+}
+
+function mapTexts(entry: McpEntry, change: (text: string) => string): McpEntry {
+  const all = (texts: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, change(text)]))
+  if (entry.type !== 'stdio') {
+    return { type: entry.type, url: change(entry.url), headers: all(entry.headers) }
+  }
+  const { command, args, env } = entry
+  return { type: 'stdio', command: change(command), args: args.map(change), env: all(env) }
 }
 
 function textsOf(entry: McpEntry): readonly string[] {

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { readMcpConfig } from './mcp-config.ts'
+import { expandEntry } from './mcp-variables.ts'
+
+// What an entry says, which is not for JavaScript to fill in.
+const variable = (name: string) => `\${${name}}`
+
+const secretsOf = (entry: object) => {
+  const [server] = readMcpConfig(JSON.stringify({ mcpServers: { a: entry } })).servers
+  if (server === undefined) throw new Error('no server')
+  const expanded = expandEntry(server.entry, ['GIVEN'], { GIVEN: 'given-1' })
+  return expanded.ok ? expanded.secrets : expanded.reason
+}
+const inArgs = (...args: readonly string[]) => secretsOf({ command: 'x', args })
+
+test('values under the name of a secret are secrets', () => {
+  const env = { TICKETS_TOKEN: 'tck_81LmQ0', PGPASSWORD: 'hunter2', LEVEL: 'l3-verbose' }
+  expect(secretsOf({ command: 'x', env })).toEqual(['tck_81LmQ0', 'hunter2'])
+  const headers = { 'x-api-key': 'Qw7z', Authorization: 'Bearer Lm2p', 'x-portkey-provider': 'p-1' }
+  expect(secretsOf({ url: 'https://a.test/mcp', headers })).toEqual(['Qw7z', 'Bearer Lm2p', 'Lm2p'])
+})
+
+test.each([
+  [['--api-key', 'Qw7z'], ['Qw7z']],
+  [['--api-key=Qw7z', '-token', '--other', 'l3'], ['Qw7z']],
+  [
+    ['run', '-e', 'API_TOKEN=Qw=7z', '--env=DB_PASSWORD=x1'],
+    ['Qw=7z', 'x1'],
+  ],
+  [
+    ['--header', 'Authorization: Bearer Qw7z'],
+    ['Bearer Qw7z', 'Qw7z'],
+  ],
+  [['--header=x-api-key:Qw7z'], ['Qw7z']],
+  [['https://a.test/?level=l3&api_key=Qw%2F7z+'], ['Qw%2F7z+', 'Qw/7z+']],
+  [['--level', 'l3', '--level=l3', 'x: l3'], []],
+])('so is what programs are handed in arguments: %j', (args, secrets) => {
+  expect(inArgs(...args)).toEqual(secrets)
+})
+
+test('so are letters alone, where they are more than a word has', () => {
+  const letters = 'QwzLmpXrtvNaaBcdKeyfu'
+  expect(inArgs('--token', letters, '--secret', letters.slice(1))).toEqual([letters])
+})
+
+test('so is what an address asks with', () => {
+  expect(secretsOf({ url: 'https://a.test/mcp?team=t1&token=Qw7z#top' })).toEqual(['Qw7z'])
+})
+
+test('so is what stands in for a variable, and nothing beside one', () => {
+  const given = variable('GIVEN')
+  const absent = variable('ABSENT:-Qw7z')
+  const env = { A_TOKEN: absent, B_TOKEN: `x1-${given}`, C_TOKEN: `Bearer ${given}` }
+  expect(secretsOf({ command: 'x', env })).toEqual(['Qw7z', 'given-1'])
+})
+
+test('plain words, numbers, places and addresses are none, nor what is said about a secret', () => {
+  const env = {
+    ...{ DB_PASSWORD: 'postgres', API_KEY: 'your-api-key-here', MAX_TOKENS: '200000' },
+    ...{ KEY_DIR: 'keys/v2', TOKEN: '~/.token1', SECRET: process.cwd(), AUTH_TYPE: 'oauth2' },
+    ...{ AUTH: 'https://sso.a.test/v2', KEYCLOAK_URL: 'https://a:b1@sso.a.test', PASS: '' },
+  }
+  expect(secretsOf({ command: 'x', env })).toEqual([])
+})
