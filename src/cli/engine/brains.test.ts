@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { AGENTS } from '../../effects/brains/agents/agent-catalog.ts'
+import type { ApiModelChoice } from '../../effects/brains/api-model.ts'
 import type { Brain, BrainEvent, Turn } from '../../effects/brains/brain.ts'
 import type { BrainPlan } from '../config/brains.ts'
 import { type BrainGround, openBrains, secretsOfBrains } from './brains.ts'
@@ -89,6 +90,24 @@ test('the keys of models and of agents are secrets', () => {
   }
   const environment = { ANTHROPIC_API_KEY: 'key-of-claude', GEMINI_API_KEY: 'key-of-nobody' }
   expect(secretsOfBrains(plans, environment)).toEqual(['key-of-pm', 'key-of-claude'])
+})
+
+test('words that a server of the user is given for a key are no secrets', () => {
+  const secretsWith = (apiKey: string) => {
+    const place = { baseUrl: 'http://127.0.0.1:4000/v1', model: 'm', apiKey }
+    const choices: readonly ApiModelChoice[] = [
+      { provider: 'ollama', contextTokens: 1_000, ...place },
+      { provider: 'openai-compatible', ...place },
+      { provider: 'openai', ...place },
+    ]
+    return choices.map((choice) => secretsOfBrains({ pm: { kind: 'api', choice, ...SIZES } }, {}))
+  }
+  for (const word of ['ollama', 'lm-studio', 'secret', 'not-needed', 'EMPTY', 'sk-1234']) {
+    expect(secretsWith(word)).toEqual([[], [], [word]])
+  }
+  for (const key of ['sk-8f3kQ9zX', 'sk-12345', 'QwzLmpXrtvNaaBcdKeyfu']) {
+    expect(secretsWith(key)).toEqual([[key], [key], [key]])
+  }
 })
 
 /** What is asked at one address by a key, which is in that variable. */

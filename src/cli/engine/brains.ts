@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { secretsOf } from '../../effects/brains/agents/agent-secrets.ts'
+import type { ApiModelChoice } from '../../effects/brains/api-model.ts'
 import type { Brain, Usage } from '../../effects/brains/brain.ts'
+import { isPlainWords } from '../../effects/guards/secret-name.ts'
 import type { Isolation } from '../../effects/sandbox/sandbox.ts'
 import type { NamedBrain } from '../../effects/thinking/think-handler.ts'
 import type { Service } from '../../runtime/effect-handler.ts'
@@ -39,9 +41,19 @@ export function secretsOfBrains(
 ): readonly string[] {
   const values = Object.values(plans).flatMap((plan) => {
     if (plan.kind === 'agent') return secretsOf(plan.agent, environment)
-    return plan.kind === 'api' && plan.choice.apiKey !== '' ? [plan.choice.apiKey] : []
+    return plan.kind === 'api' && isSecretKey(plan.choice) ? [plan.choice.apiKey] : []
   })
   return [...new Set(values)]
+}
+
+/**
+ * Servers on the user's own machine are given anything for a key, such as `ollama`, `not-needed` or
+ * `sk-1234`: nobody could write without those words.
+ */
+function isSecretKey({ provider, apiKey }: ApiModelChoice): boolean {
+  const mayBeAnything = provider === 'ollama' || provider === 'openai-compatible'
+  const isWords = isPlainWords(apiKey.replace(/-\d{1,4}$/, ''))
+  return apiKey !== '' && !(mayBeAnything && isWords)
 }
 
 /** Opens the brains of the roles. Those with the same key, or the same agent, share a service. */
