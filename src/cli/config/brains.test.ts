@@ -161,6 +161,24 @@ describe('with configuration', () => {
     expect((await toMind(result.brains.coder, 'coder', ledger)).price).toBeNull()
   })
 
+  test('the price of a model is known at the own address of its provider alone', async () => {
+    const priceAt = async (baseUrl: string, prices?: { input: number; output: number }) => {
+      const entry = { provider: 'openai', model: 'gpt-4o', baseUrl, apiKeyEnv: 'MY_KEY' } as const
+      const models = { default: { ...entry, ...(prices && { prices }) } }
+      const result = await resolve({ models }, environment)
+      if (!result.ok) throw new Error(result.problems.join())
+      return (await toMind(result.brains.pm, 'pm', 'run/ledger' as AgentId)).price
+    }
+    const listed = { inputPerMillion: 2_500_000, outputPerMillion: 10_000_000 }
+    expect(await priceAt('https://api.openai.com/v1')).toEqual(listed)
+    expect(await priceAt('https://API.openai.com:443/v1/')).toEqual(listed)
+    const said = { inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 }
+    for (const other of ['https://openrouter.ai/api/v1', 'http://127.0.0.1:4000/v1']) {
+      expect(await priceAt(other)).toBeNull()
+      expect(await priceAt(other, { input: 1, output: 2 })).toEqual(said)
+    }
+  })
+
   test('agents by name and by command', async () => {
     const base = { models: { default: { provider: 'anthropic' as const, model: 'x' } } }
     const named = await coderOf(

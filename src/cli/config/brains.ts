@@ -2,7 +2,7 @@ import type { Mind } from '../../agents/thinking/assignment.ts'
 import type { AgentId } from '../../agents/values.ts'
 import type { Agent } from '../../effects/brains/agents/agent.ts'
 import { AGENTS } from '../../effects/brains/agents/agent-catalog.ts'
-import type { ApiModelChoice, ApiProvider } from '../../effects/brains/api-model.ts'
+import { type ApiModelChoice, type ApiProvider, sellerOf } from '../../effects/brains/api-model.ts'
 import { type ConfiguredPrices, dearestPrices } from '../../effects/brains/price.ts'
 import { type BrainOutline, outlineBrain, ROLES, type ThinkingRole } from './brain-outline.ts'
 import type { ListedModel } from './model-choice.ts'
@@ -96,9 +96,20 @@ async function priceCard(plan: BrainPlan): Promise<Mind['price']> {
   const { contextTokens, prices: configured } = plan
   // A script asks nobody.
   if (plan.kind === 'scripted') return { inputPerMillion: 0, outputPerMillion: 0 }
-  const { provider, model } =
-    plan.kind === 'api' ? plan.choice : { provider: 'openai-compatible' as const, model: '' }
-  return (await dearestPrices(provider, model, contextTokens, { configured })) ?? null
+  const { seller, model } = sourceOf(plan)
+  return (await dearestPrices(seller, model, contextTokens, { configured })) ?? null
+}
+
+/**
+ * Whose model is paid for. Whom an agent asks is its own affair: it has the price that the user
+ * says, or none.
+ */
+export function sourceOf(plan: Exclude<BrainPlan, { kind: 'scripted' }>): {
+  readonly seller: ApiProvider
+  readonly model: string
+} {
+  if (plan.kind === 'agent') return { seller: 'openai-compatible', model: '' }
+  return { seller: sellerOf(plan.choice), model: plan.choice.model }
 }
 
 /** The plan, or what stands in its way. */

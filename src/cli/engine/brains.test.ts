@@ -78,6 +78,20 @@ test('a turn of an agent costs what the user says, and else nobody knows', async
   expect(await brains.architect?.priceOf(usage)).toBeNull()
 })
 
+test('a turn of a model behind another address costs what nobody knows', async () => {
+  const at = (baseUrl: string): BrainPlan => ({
+    kind: 'api',
+    choice: { provider: 'openai', model: 'gpt-4o', baseUrl, apiKey: 'k' },
+    ...SIZES,
+  })
+  const plans = { pm: at('https://api.openai.com/v1'), coder: at('https://openrouter.ai/api/v1') }
+  const { brains } = await openBrains(plans, GROUND)
+  const tokens = { cachedTokens: 0, cacheWriteTokens: 0 }
+  const usage = { inputTokens: 1_000, outputTokens: 100, ...tokens }
+  expect(await brains.pm?.priceOf(usage)).toBe(3_500)
+  expect(await brains.coder?.priceOf(usage)).toBeNull()
+})
+
 test('the keys of models and of agents are secrets', () => {
   const plans: Readonly<Record<string, BrainPlan>> = {
     pm: {

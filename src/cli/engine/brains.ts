@@ -7,7 +7,7 @@ import { isPlainWords } from '../../effects/guards/secret-name.ts'
 import type { Isolation } from '../../effects/sandbox/sandbox.ts'
 import type { NamedBrain } from '../../effects/thinking/think-handler.ts'
 import type { Service } from '../../runtime/effect-handler.ts'
-import type { BrainPlan } from '../config/brains.ts'
+import { type BrainPlan, sourceOf } from '../config/brains.ts'
 import type { Environment } from '../config/place.ts'
 import { UsageError } from '../usage-error.ts'
 import type { OpenedBrains } from './team.ts'
@@ -158,13 +158,11 @@ async function openCassette(text: string, file: string): Promise<Brain> {
 
 function pricing(plan: BrainPlan): NamedBrain['priceOf'] {
   if (plan.kind === 'scripted') return async () => 0
-  // Whom an agent asks is its own affair: it has the price that the user says, or none.
-  const { provider, model } =
-    plan.kind === 'api' ? plan.choice : { provider: 'openai-compatible' as const, model: '' }
+  const { seller, model } = sourceOf(plan)
   const { prices: configured } = plan
   return async (usage: Usage) => {
     const { priceOf } = await import('../../effects/brains/price.ts')
-    return (await priceOf(provider, model, usage, { configured })) ?? null
+    return (await priceOf(seller, model, usage, { configured })) ?? null
   }
 }
 

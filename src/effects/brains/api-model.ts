@@ -37,6 +37,14 @@ export function baseUrlOf(choice: ApiModelChoice): string {
     : (choice.baseUrl ?? BASE_URL[choice.provider])
 }
 
+/** By whose list a choice is paid: behind another address a name may have another price. */
+export function sellerOf(choice: ApiModelChoice): ApiProvider {
+  const { provider } = choice
+  if (provider === 'ollama' || provider === 'openai-compatible') return provider
+  const isOwn = new URL(baseUrlOf(choice)).host === new URL(BASE_URL[provider]).host
+  return isOwn ? provider : 'openai-compatible'
+}
+
 /** Loads the library of one provider, and no other. */
 export async function loadModel(
   choice: ApiModelChoice,
