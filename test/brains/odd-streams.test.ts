@@ -262,6 +262,28 @@ describe('what a reply used', () => {
     expect(await usageOf('openai-compatible', chat(told))).toEqual([1_000, output])
   })
 
+  test.each([
+    ['beside the others', { cached_tokens: 900 }],
+    ['as DeepSeek does', { prompt_cache_hit_tokens: 900 }],
+    ['in details', { prompt_tokens_details: { cached_tokens: 900 } }],
+  ])('has what was cached, told %s and wherever a server tells all of it', async (_, cached) => {
+    const usage = { prompt_tokens: 1_000, completion_tokens: 5, ...cached }
+    const text = { index: 0, delta: { content: 'A' }, finish_reason: '' }
+    // As it grows, and as it ends.
+    const choices = [
+      { ...text, usage: { ...usage, completion_tokens: 1 } },
+      { index: 0, delta: {}, finish_reason: 'stop', usage },
+    ]
+    const inChoice = [
+      ...choices.map((choice) => sse({ id: 'x', choices: [choice] })),
+      sse('[DONE]'),
+    ]
+    for (const frames of [chat(usage), inChoice]) {
+      const [told] = only(await read('openai-compatible', frames), 'usage')
+      expect(told?.usage).toMatchObject({ inputTokens: 1_000, cachedTokens: 900, outputTokens: 5 })
+    }
+  })
+
   test('is told by OpenAI also of a reply that failed', async () => {
     const usage = { input_tokens: 11, output_tokens: 22 }
     const error = { code: 'server_error', message: 'no' }

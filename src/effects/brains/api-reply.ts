@@ -99,7 +99,7 @@ export class ReplyReader {
         return undefined
       case 'finish':
         this.#finish = part.finishReason
-        this.#usage = toUsage(part.usage, this.#provider)
+        this.#usage = toUsage(part.usage, this.#provider, this.#usage)
         // What was counted by then is not what the whole of it would have been.
         if (isCutShort(part.finishReason)) this.#usage = { ...this.#usage, outputTokens: null }
         return undefined
@@ -275,9 +275,14 @@ function isShallow(value: unknown, depth: number): boolean {
 
 type Counts = Readonly<Record<string, unknown>>
 
-function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV3Usage, by: ApiProvider): Usage {
+function toUsage(
+  { inputTokens, outputTokens, raw }: LanguageModelV3Usage,
+  by: ApiProvider,
+  known: Usage | undefined,
+): Usage {
   const counts = (raw ?? {}) as Counts
-  if (by === 'openai-compatible') return toEndUsage(counts)
+  // Its library does not find all that was said.
+  if (by === 'openai-compatible') return raw == null && known ? known : toEndUsage(counts)
   // Google's library says 0 for what was not said.
   const isSaid = (...names: readonly string[]) =>
     by !== 'google' || names.some((name) => counts[name] != null)
@@ -293,7 +298,7 @@ function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV3Usage, by: A
 
 function cachedIn(usage: Counts): unknown {
   const details = (usage.prompt_tokens_details ?? {}) as Counts
-  return details.cached_tokens ?? usage.prompt_cache_hit_tokens
+  return details.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens
 }
 
 /** Some servers count what was reasoned, and charge for it, in their total alone. */
@@ -304,10 +309,15 @@ function outputIn(usage: Counts): number | null {
   return output !== null && input && total ? Math.max(output, total - input) : output
 }
 
-/** What OpenAI counted by the end of a reply; some servers count in its middle too. */
+/**
+ * What OpenAI counted by the end of a reply. Some servers count in its middle too, and Moonshot says
+ * it in the choice that ends.
+ */
 function endUsageIn({ choices, usage, response }: RawChunk): Counts | null | undefined {
-  const isAfterAll = Array.isArray(choices) && choices.length === 0
-  return isAfterAll ? usage : response?.usage
+  if (!Array.isArray(choices)) return response?.usage
+  if (choices.length === 0) return usage
+  const [choice] = choices
+  return choice?.finish_reason ? choice.usage : undefined
 }
 
 /** The same by either of its protocols; the library says it only where the stream ends as it should. */
