@@ -33,7 +33,13 @@ export function exactSchema(given: unknown): unknown {
   if (isObject(given) && '$defs' in given && 'definitions' in given) {
     throw new InexactSchemaError('has $defs and definitions')
   }
-  return exact(given)
+  return exact(isObject(given) ? withDefs(given) : given)
+}
+
+/** Zod looks for definitions by the version that a schema names, and many name none, or another. */
+function withDefs({ $schema: _, ...node }: Node): Node {
+  const { definitions, ...rest } = node
+  return definitions === undefined ? node : { ...rest, $defs: definitions }
 }
 
 function exact(node: unknown): unknown {
@@ -48,6 +54,7 @@ function exact(node: unknown): unknown {
   if ('items' in made) {
     made.items = Array.isArray(made.items) ? listed(made.items, 'items') : exact(made.items)
   }
+  if (typeof made.$ref === 'string') made.$ref = made.$ref.replace(/^#\/definitions\//, '#/$defs/')
   if (usual !== undefined) {
     const words = typeof made.description === 'string' ? `${made.description} ` : ''
     made.description = `${words}(default: ${JSON.stringify(usual)})`

@@ -124,6 +124,22 @@ describe('a schema', () => {
   })
 
   test.each([
+    ...['http://json-schema.org/draft-07/schema#', 'http://json-schema.org/draft-07/schema'],
+    ...['https://json-schema.org/draft/2020-12/schema', undefined],
+  ])('has its definitions under either name, in the version %s', ($schema) => {
+    for (const name of ['definitions', '$defs']) {
+      const tag = { $ref: `#/${name}/tag` }
+      const defs = { tag: { $ref: `#/${name}/word` }, word: { type: 'string', minLength: 1 } }
+      const properties = { tag, definitions: { type: 'integer' }, $ref: tag }
+      const schema = understood({ $schema, type: 'object', properties, [name]: defs })
+      expect(schema.safeParse({ tag: 'a', definitions: 1, $ref: 'a' }).success).toBe(true)
+      for (const bad of [{ tag: '' }, { tag: 1 }, { definitions: 'a' }, { $ref: '' }]) {
+        expect(schema.safeParse(bad).success).toBe(false)
+      }
+    }
+  })
+
+  test.each([
     ['^([a-z]{1,9}-?){1,60}$', 'a-b'],
     ['^(\\w{1,50}\\s?){1,50}$', 'a b'],
     ['^(a|aa)*$', 'aaa'],
@@ -203,6 +219,11 @@ describe('a schema', () => {
     [
       'a tree',
       field({ $ref: '#/$defs/n' }, { $defs: { n: field({ $ref: '#/$defs/n' }) } }),
+      /itself/,
+    ],
+    [
+      'a circle under two names',
+      field({ $ref: '#/$defs/n' }, { definitions: { n: field({ $ref: '#/$defs/n' }) } }),
       /itself/,
     ],
     ['a billion laughs', field({ $ref: '#/$defs/d0' }, { $defs: { ...laughs, d30: {} } }), /large/],

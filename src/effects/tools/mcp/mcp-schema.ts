@@ -26,7 +26,11 @@ export function understandSchema(given: unknown): UnderstoodSchema {
     if (text.length > SCHEMA_CHARS_MAX) return refuse('its schema is too long')
     const problem = new SchemaWalk(given).problem
     if (problem !== undefined) return refuse(problem)
-    const schema = z.fromJSONSchema(exactSchema(given) as Parameters<typeof z.fromJSONSchema>[0])
+    const exact = exactSchema(given)
+    // Only here all definitions have the name that references know them by.
+    const hidden = new SchemaWalk(exact).problem
+    if (hidden !== undefined) return refuse(hidden)
+    const schema = z.fromJSONSchema(exact as Parameters<typeof z.fromJSONSchema>[0])
     const { $schema: _, ...shown } = z.toJSONSchema(schema, { io: 'input' })
     if (shown.type !== 'object') return refuse('its schema is not that of an object')
     schema.safeParse({})
