@@ -26,6 +26,10 @@ async function read(
   return events
 }
 
+function asked(provider: ApiSubject['provider']): string | undefined {
+  return API_SUBJECTS.find((one) => one.provider === provider)?.model
+}
+
 describe('an event that Anthropic has added to its streams', () => {
   const named = (type: string, more: object = {}) => sse({ type, ...more }, type)
   const usage = { input_tokens: 10, output_tokens: 1 }
@@ -150,6 +154,23 @@ describe('a server that only speaks like OpenAI', () => {
       expect(only(events, 'usage')).toMatchObject([{ usage: { inputTokens: 3, outputTokens: 2 } }])
       expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'tool_calls' })
     }
+  })
+})
+
+describe('a model without a name', () => {
+  test('that Azure begins with is the one that was asked', async () => {
+    const filtered = { id: '', model: '', choices: [], prompt_filter_results: [] }
+    const answer = { index: 0, delta: { content: 'A' }, finish_reason: 'stop' }
+    const frames = [sse(filtered), sse({ id: 'x', model: 'm', choices: [answer] }), sse('[DONE]')]
+    const events = await read('openai-compatible', frames)
+    expect(events.at(-1)).toMatchObject({ type: 'finished', model: asked('openai-compatible') })
+  })
+
+  test('is the one that was asked at Google too', async () => {
+    const content = { role: 'model', parts: [{ text: 'A' }] }
+    const candidates = [{ index: 0, content, finishReason: 'STOP' }]
+    const events = await read('google', [sse({ candidates, modelVersion: '' })])
+    expect(events.at(-1)).toMatchObject({ type: 'finished', model: asked('google') })
   })
 })
 

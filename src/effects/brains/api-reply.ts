@@ -95,7 +95,8 @@ export class ReplyReader {
       case 'raw':
         return this.#takeRaw(part.rawValue as RawChunk | null)
       case 'response-metadata':
-        if (part.modelId !== undefined) this.#answeredBy = part.modelId
+        // Azure begins with a chunk that names none.
+        if (part.modelId) this.#answeredBy = part.modelId
         return undefined
       case 'finish':
         this.#finish = part.finishReason
@@ -158,7 +159,8 @@ export class ReplyReader {
     if (isOfAnother(chunk.choices) || isOfAnother(chunk.candidates)) {
       this.#fail('the provider gave more than one answer')
     }
-    if (typeof chunk.modelVersion === 'string') this.#answeredBy = chunk.modelVersion
+    const { modelVersion } = chunk
+    if (modelVersion && typeof modelVersion === 'string') this.#answeredBy = modelVersion
     if (chunk.type === 'message_start') this.#usage = toStartUsage(chunk.message?.usage ?? {})
     if (WHOLE.includes(String(chunk.type))) this.#isWhole = true
     const [choice] = Array.isArray(chunk.choices) ? chunk.choices : []
