@@ -92,6 +92,13 @@ describe('a reply', () => {
     expect(played).toMatchObject({ results: [], turns: 2, hasRun: false })
   })
 
+  test('with two calls of one id is unusable, whoever thinks', async () => {
+    const last = { id: 'c0', name: 'shell', input: RUNS_SOMETHING }
+    const played = await play([...looks(2), last])
+    expect(played.told).toContain('two calls have the same id')
+    expect(played).toMatchObject({ results: [], turns: 2, hasRun: false })
+  })
+
   test.each([200, 201, 70_000])(
     'of a model with a name of %i characters is kept',
     async (chars) => {

@@ -33,6 +33,8 @@ function problemOf(calls: readonly ToolCall[], secrets: readonly string[]): stri
   if (isSecret) return 'a call has a secret in its id or in its name'
   const isPlain = calls.every(({ id }) => PLAIN_ID.test(id))
   if (!isPlain) return 'a call has an id with unusual characters'
+  // Nobody could tell which of them an answer is for.
+  if (new Set(calls.map(({ id }) => id)).size < calls.length) return 'two calls have the same id'
   // Sent back with an answer, it would be refused, and the whole conversation with it.
   const unfit = calls.find(({ name }) => !isToolName(name))
   if (unfit === undefined) return undefined
