@@ -202,6 +202,8 @@ describe('what looks like a secret', () => {
     ['export PGPASSWORD=', 'x7!kd-9', ' && psql'],
     ['Server=db;User Id=me;Password=', 'hunter22', ';'],
     ['psql "host=db password=', 'hunter22', '"'],
+    ['Server=db;Uid=me;Pwd=', 'hunter22', ';'],
+    ['Server=db;Uid=me;Password=', '/hunter22', ';'],
     ['https://db.example.org/?user=me&password=', 'hunter22', '&ssl=1'],
   ])('is replaced where it stands: %s%s%s', (before, value, after) => {
     expect(redact(`${before}${value}${after}`)).toBe(`${before}${REDACTED}${after}`)
@@ -222,6 +224,7 @@ describe('what looks like a secret', () => {
     "API_TOKEN = 'abcdef1234567890'\nconst API_TOKEN=readTokenOfVersion2(file)",
     "login(user='a', password='test1234', passwd=\"test1234\")",
     'login(password=password1, pwd=read_secret2())\nsuper().__init__(password=os2.environ)',
+    'SHLVL=1\nPWD=/home/me/project1\nOLDPWD=/home/me/project2\npwd=~/project1 "PWD=/home/me/v1"',
     'const password = hash1(text); password=form.value1; let password: string',
     'if (password==stored1 || password===stored12) AccountKey=key',
     'PASSWORD=os1.environ["X"] PASSWORD=process.env.PASSWORD1 <input password=field1>',

@@ -50,7 +50,8 @@ const PATTERNS_WITH_DIGIT: readonly RegExp[] = [
   new RegExp(`\\b(?:x-api-key|x-goog-api-key|private-token)${IS}(${TOKEN}{16,2000})`, 'gi'),
   new RegExp(`(?<=PASS(?:WORD|WD|PHRASE)?)=${PASSWORD}`, 'g'),
   new RegExp(`(?<=TOKEN|SECRET|(?:API|ACCESS|SECRET)_?KEY)=(?![./~])${MADE}`, 'g'),
-  new RegExp(`(?<=(?:^|[\\s;?&"'])(?:password|passwd|pwd))=${PASSWORD}`, 'gim'),
+  // Where a shell is has the same name.
+  new RegExp(`(?<=(?:^|[\\s;?&"'])(?:password|passwd|pwd(?!=[./~])))=${PASSWORD}`, 'gim'),
 ]
 
 /** Everything in a text that looks like a secret. */
