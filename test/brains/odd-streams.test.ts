@@ -252,6 +252,12 @@ describe('what a reply used', () => {
     sse({ id: 'x', choices: [], usage }),
     sse('[DONE]'),
   ]
+  /** Some gateways have these in every reply. */
+  const NEWER_NAMES = {
+    input_tokens: 0,
+    output_tokens: 0,
+    input_tokens_details: { cached_tokens: 0 },
+  }
   const gemini = (usageMetadata: object) => {
     const content = { role: 'model', parts: [{ text: 'A' }] }
     return [sse({ candidates: [{ index: 0, content, finishReason: 'STOP' }], usageMetadata })]
@@ -264,6 +270,12 @@ describe('what a reply used', () => {
     ['openai-compatible', chat({ completion_tokens: 22 }), [null, 22]],
     ['openai-compatible', chat({ prompt_tokens: 0, completion_tokens: 22 }), [null, 22]],
     ['openai-compatible', chat({ prompt_tokens: 11, completion_tokens: 22 }), [11, 22]],
+    ['openai-compatible', chat({ input_tokens: 11, output_tokens: 22 }), [11, 22]],
+    [
+      'openai-compatible',
+      chat({ ...NEWER_NAMES, prompt_tokens: 11, completion_tokens: 22 }),
+      [11, 22],
+    ],
     ['google', gemini({}), [null, null]],
     ['google', gemini({ totalTokenCount: 33 }), [null, null]],
     ['google', gemini({ promptTokenCount: 11, totalTokenCount: 33 }), [11, null]],
@@ -287,6 +299,7 @@ describe('what a reply used', () => {
     ['beside the others', { cached_tokens: 900 }],
     ['as DeepSeek does', { prompt_cache_hit_tokens: 900 }],
     ['in details', { prompt_tokens_details: { cached_tokens: 900 } }],
+    ['under both names', { ...NEWER_NAMES, prompt_tokens_details: { cached_tokens: 900 } }],
   ])('has what was cached, told %s and wherever a server tells all of it', async (_, cached) => {
     const usage = { prompt_tokens: 1_000, completion_tokens: 5, ...cached }
     const text = { index: 0, delta: { content: 'A' }, finish_reason: '' }

@@ -322,14 +322,18 @@ function endUsageIn({ choices, usage, response }: RawChunk): Counts | null | und
   return choice?.finish_reason ? choice.usage : undefined
 }
 
-/** The same by either of its protocols; the library says it only where the stream ends as it should. */
+/**
+ * The same by either of its protocols; the library says it only where the stream ends as it should.
+ * Some gateways have the names of both, with 0 for the newer ones.
+ */
 function toEndUsage(usage: Counts): Usage {
+  const { prompt_tokens, completion_tokens } = usage
   const details = (usage.input_tokens_details ?? {}) as Counts
   return {
-    inputTokens: readTokens(usage.input_tokens ?? usage.prompt_tokens) || null,
-    cachedTokens: readTokens(details.cached_tokens ?? cachedIn(usage)),
+    inputTokens: readTokens(prompt_tokens ?? usage.input_tokens) || null,
+    cachedTokens: readTokens(cachedIn(usage) ?? details.cached_tokens),
     cacheWriteTokens: null,
-    outputTokens: usage.output_tokens == null ? outputIn(usage) : readTokens(usage.output_tokens),
+    outputTokens: completion_tokens == null ? readTokens(usage.output_tokens) : outputIn(usage),
   }
 }
 
