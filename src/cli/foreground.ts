@@ -27,13 +27,21 @@ export async function workHere(
     if (isDraining) return leaving.abort()
     isDraining = true
     process.stderr.write('Ending what is under way; press Ctrl-C again to stop at once.\n')
-    void engine.drain(id).finally(() => leaving.abort())
+    // What cannot be ended in peace, as where nothing can be stored, is left as it is.
+    void engine
+      .drain(id)
+      .catch(() => {})
+      .finally(() => leaving.abort())
   }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', interrupt)
   const working = work(engine.control, leaving.signal)
   try {
-    return await Promise.race([working, engine.fail(leaving.signal).then(() => working)])
+    const failed = engine.fail(leaving.signal)
+    const code = await Promise.race([working, failed.then(() => working)])
+    leaving.abort()
+    await failed
+    return code
   } finally {
     leaving.abort()
     // Where the engine has failed, who follows the run has to leave the terminal as it was.

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -38,11 +39,19 @@ test('an engine whose journal fails ends and says why, and the next command goes
   expect(await tell()).toMatchObject({ code: 0 })
 }, 120_000)
 
-test('a run in the foreground whose journal fails ends and says why', async () => {
-  const { child, ended, said } = begin(user, 'run', '../spec.md', '--foreground')
-  await expect.poll(said, { timeout: 30_000 }).toContain('REQUEST')
-  await failWritesOf(child.pid as number)
-  await tell()
-  expect(await ended).toBe(1)
-  expect(said()).toContain('cannot be read or written')
-}, 120_000)
+test.each([
+  ['something is stored', () => tell()],
+  ['it is to end what is under way', (child: ChildProcess) => child.kill('SIGINT')],
+])(
+  'a run in the foreground whose journal fails when %s ends and says why',
+  async (_, act) => {
+    const { child, ended, said } = begin(user, 'run', '../spec.md', '--foreground')
+    await expect.poll(said, { timeout: 30_000 }).toContain('REQUEST')
+    await failWritesOf(child.pid as number)
+    await act(child)
+    expect(await ended).toBe(1)
+    expect(said()).toContain('cannot be read or written')
+    expect(said()).not.toMatch(/^\s+at /m)
+  },
+  120_000,
+)

@@ -29,7 +29,7 @@ export interface Engine {
   drain(run: string): Promise<void>
   /** Resolves when nothing is left to do. Rejects when nothing can be done any more. */
   rest(signal: AbortSignal): Promise<void>
-  /** Rejects when nothing can be done any more; resolves when nobody wants to know. */
+  /** Rejects when nothing can be done any more; resolves when nobody wants to know, and it is well. */
   fail(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
@@ -173,6 +173,7 @@ async function waitForFailure(runtime: Runtime, signal: AbortSignal): Promise<vo
     requireWorking(runtime)
     await sleep(REST_POLL_MS, undefined, { signal }).catch(() => {})
   }
+  requireWorking(runtime)
 }
 
 /** Throws where a runtime has failed: then nothing goes on in this process, and only another helps. */
