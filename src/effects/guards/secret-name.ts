@@ -1,14 +1,15 @@
 const SECRET_NAME =
-  /KEY|TOKEN|HEADERS|SECRET|PASS|PWD|CREDENTIAL|AUTH|COOKIE|DSN|(?:^|_)PAT(?:$|_)/i
+  /KEY|TOKEN|HEADERS|SECRET|PASS|PWD|CREDENTIAL|AUTH|COOKIE|DSN|(?:^|[_-])PAT(?:$|[_-])/i
 
 /** Headers say what they are in whole words: `X-Portkey-Provider` speaks of no key. */
 const SECRET_HEADER =
   /(?:^|[-_])(?:api)?(?:key|token|secret|pass(?:word|wd)?|auth(?:orization)?|cookie|credentials?)(?:$|[-_])/i
 
-const SCHEME = /^(?:bearer|basic)\s+(?=\S)/i
+const SCHEME = /^(?:bearer|basic|token)\s+(?=\S)/i
 
-/** No longer than words are: a key may have nothing but letters too. */
-const WORDS = /^[a-z]{1,20}(?:[ ._-][a-z]{1,20})*$/i
+/** Spelled and no longer than words are: a key may have nothing but letters too. */
+const WORD = '(?:[a-z]{1,20}|[A-Z][a-z]{1,19}|[A-Z]{1,20})'
+const WORDS = new RegExp(`^${WORD}(?:[ ._-]${WORD})*$`)
 
 /** Whether a variable says by its name that its value is for nobody's eyes. */
 export function isSecretName(name: string): boolean {

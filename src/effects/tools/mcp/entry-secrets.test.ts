@@ -34,13 +34,30 @@ test.each([
   [['--header=x-api-key:Qw7z'], ['Qw7z']],
   [['https://a.test/?level=l3&api_key=Qw%2F7z+'], ['Qw%2F7z+', 'Qw/7z+']],
   [['--level', 'l3', '--level=l3', 'x: l3'], []],
+  [
+    ['--devops-pat', 'Qw7z', '--password', '-x9s'],
+    ['Qw7z', '-x9s'],
+  ],
+  [
+    ['--header', 'Authorization: Token Qw7z'],
+    ['Token Qw7z', 'Qw7z'],
+  ],
 ])('so is what programs are handed in arguments: %j', (args, secrets) => {
   expect(inArgs(...args)).toEqual(secrets)
 })
 
 test('so are letters alone, where they are more than a word has', () => {
-  const letters = 'QwzLmpXrtvNaaBcdKeyfu'
+  const letters = 'qwzlmpxrtvnaabcdkeyfu'
   expect(inArgs('--token', letters, '--secret', letters.slice(1))).toEqual([letters])
+})
+
+test('so are letters that no word is spelled with', () => {
+  expect(inArgs('--token', 'xKqPwTzRvB', '--secret', 'Postgres', '--auth', 'NONE')).toEqual([
+    'xKqPwTzRvB',
+  ])
+  const headers = { Authorization: 'Basic dXNlcjpwYXNz' }
+  const secrets = secretsOf({ url: 'https://a.test/mcp', headers })
+  expect(secrets).toEqual(['Basic dXNlcjpwYXNz', 'dXNlcjpwYXNz'])
 })
 
 test('so is what an address asks with', () => {
@@ -58,6 +75,9 @@ test('plain words, numbers, places and addresses are none, nor what is said abou
   const env = {
     ...{ DB_PASSWORD: 'postgres', API_KEY: 'your-api-key-here', MAX_TOKENS: '200000' },
     ...{ KEY_DIR: 'keys/v2', TOKEN: '~/.token1', SECRET: process.cwd(), AUTH_TYPE: 'oauth2' },
+    ...{ GIT_AUTHOR_EMAIL: 'me@a.test', GIT_AUTHOR: 'me1', AUTH_METHOD: 'oauth2' },
+    ...{ TOKENIZER: 'o200k_base', AUTH0_DOMAIN: 'dev-1.us.auth0.com', OAUTH_SCOPES: 'repo,r:org' },
+    ...{ SSH_AUTH_SOCK: '/run/none.sock', AUTH_REGION: 'eu-1' },
     ...{ AUTH: 'https://sso.a.test/v2', KEYCLOAK_URL: 'https://a:b1@sso.a.test', PASS: '' },
   }
   expect(secretsOf({ command: 'x', env })).toEqual([])

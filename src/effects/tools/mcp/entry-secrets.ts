@@ -7,15 +7,20 @@ import { HARMLESS } from './run-server.ts'
 const WORD = /^[a-z]{1,12}$/
 
 /** What is said about a secret and is none. */
-const ABOUT = /(?:file|path|dir|url|uri|host|name|type|mode|version)$/i
+const ABOUT =
+  /(?:file|path|dir|url|uri|host|domain|endpoint|region|realm|issuer|audience|sock|socket|name|email|provider|method|scheme|scopes?|type|mode|version|enabled)$/i
+/** What has the letters of a secret's name in it. */
+const OTHERWISE = /author(?!iz)|tokeni[sz]er/gi
 /** A count, a time, a version. */
 const NUMBER = /^\d[\d.,:_-]{0,11}$/
 const RELATIVE = /^(?:~|\.{1,2})\//
 /** Without a password in it; its query is looked through by itself. */
 const ADDRESS = /^\w+:\/\/[^@\s]*$/
 
-const FLAG = /^-+([\w.-]+)$/
-const ASSIGNED = /^-*([\w.-]+)=(.*)$/s
+const FLAG = /^-{1,2}([\w.-]+)$/
+const ASSIGNED = /^-{0,2}([\w.-]+)=(.*)$/s
+/** A value may begin with a dash too, and then has a digit as a rule. */
+const NO_VALUE = /^(?:--[\w.-]+|-[^\d\s]+)$/
 const HEADER = /^([\w-]+)\s*:\s*(.*)$/s
 const QUERIED = /[?&]([\w.-]+)=([^&#\s]+)/g
 
@@ -46,7 +51,7 @@ function inEnvironment({ args, env }: Extract<McpEntry, { type: 'stdio' }>): rea
   const further = args.flatMap((text, at) => {
     const [, flag = ''] = FLAG.exec(text) ?? []
     const next = args[at + 1] ?? ''
-    return isNamed(flag) && !FLAG.test(next) ? [next] : inArgument(text)
+    return isNamed(flag) && !NO_VALUE.test(next) ? [next] : inArgument(text)
   })
   return [...values, ...further].flatMap(bareValues)
 }
@@ -73,7 +78,7 @@ function inQuery(text: string): readonly string[] {
 }
 
 function isNamed(name: string): boolean {
-  return isSecretName(name) && !ABOUT.test(name)
+  return isSecretName(name.replace(OTHERWISE, '')) && !ABOUT.test(name)
 }
 
 function isTelling(value: string): boolean {
