@@ -25,7 +25,7 @@ export class ReasoningDetails {
       const last = this.#details.at(-1)
       const isMore = last !== undefined && isContinued(last, piece)
       const news = isMore ? newsIn(piece, last) : piece
-      this.#chars += Object.values(news).join().length
+      this.#chars += JSON.stringify(news).length
       if (this.#chars > CHARS_MAX) return
       if (isMore) this.#details.splice(-1, 1, continued(last, news))
       else this.#details.push(news)
