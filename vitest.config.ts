@@ -7,7 +7,7 @@ const inMemory = scratchEnvironment()
 export default defineConfig({
   test: {
     // Tests wait for processes and for the disk more than they work.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: SUITES.map(({ name, include, isAlone, isShared, isAboutDisks }) => ({
       test: {
         name,
@@ -18,7 +18,7 @@ export default defineConfig({
         isolate: !isShared,
         // Groups run one after the other.
         sequence: { groupOrder: isAlone ? 1 : 0 },
-        maxWorkers: isAlone ? 1 : 3,
+        maxWorkers: isAlone ? 1 : 4,
       },
     })),
   },
