@@ -7,8 +7,11 @@ const SECRET_HEADER =
 
 const SCHEME = /^(?:bearer|basic|token)\s+(?=\S)/i
 
-/** Spelled and no longer than words are: a key may have nothing but letters too. */
-const WORD = '(?:[a-z]{1,20}|[A-Z][a-z]{1,19}|[A-Z]{1,20})'
+/**
+ * Spelled as words and names are, such as `GitHub` and `OpenAI`, and no longer: a key may have
+ * nothing but letters too.
+ */
+const WORD = '(?:[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{2,19}){0,2}[A-Z]{0,3}|[A-Z]{1,20})'
 const WORDS = new RegExp(`^${WORD}(?:[ ._-]${WORD})*$`)
 
 /** Whether a variable says by its name that its value is for nobody's eyes. */
