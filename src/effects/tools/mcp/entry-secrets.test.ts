@@ -33,7 +33,7 @@ test.each([
   ],
   [['--header=x-api-key:Qw7z'], ['Qw7z']],
   [['https://a.test/?level=l3&api_key=Qw%2F7z+'], ['Qw%2F7z+', 'Qw/7z+']],
-  [['--level', 'l3', '--level=l3', 'x: l3'], []],
+  [['--level', 'l3', '--level=l3', 'x: l3', 'a=b=c=TOKEN=l3'], []],
   [
     ['--devops-pat', 'Qw7z', '--password', '-x9s'],
     ['Qw7z', '-x9s'],

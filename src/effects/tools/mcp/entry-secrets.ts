@@ -56,10 +56,14 @@ function inEnvironment({ args, env }: Extract<McpEntry, { type: 'stdio' }>): rea
   return [...values, ...further].flatMap(bareValues)
 }
 
-/** `--api-key=x`, and what programs are handed for others: `TOKEN=x`, `Authorization: x`. */
-function inArgument(text: string): readonly string[] {
-  const [, name, value = ''] = ASSIGNED.exec(text) ?? []
-  if (name !== undefined) return isNamed(name) ? [value] : inArgument(value)
+/**
+ * `--api-key=x`, and what programs are handed for others: `TOKEN=x`, `Authorization: x`. Once inside
+ * another, as in `--env=TOKEN=x`, and no deeper: nobody has trusted the text yet.
+ */
+function inArgument(text: string, isInner = false): readonly string[] {
+  const [, name = '', value = ''] = ASSIGNED.exec(text) ?? []
+  if (isNamed(name)) return [value]
+  if (name !== '' && !isInner) return inArgument(value, true)
   const [, header = '', content = ''] = HEADER.exec(text) ?? []
   return inHeaders({ [header]: content })
 }
