@@ -3,7 +3,7 @@ import { openApiBrain } from '../../src/effects/brains/api-brain.ts'
 import type { Message, Turn } from '../../src/effects/brains/brain.ts'
 import { calls } from '../providers/answer.ts'
 import { type ProviderServer, startProviderServer } from '../providers/server.ts'
-import { API_SUBJECTS, type ApiSubject, openSubject } from './api-subjects.ts'
+import { API_SUBJECTS, type ApiSubject, openSubject, subjectOf } from './api-subjects.ts'
 import { only, TURN, textOf, thinkThrough } from './turn.ts'
 
 let server: ProviderServer
@@ -20,12 +20,6 @@ beforeEach(() => server.answer(calls('submit', {})))
 async function bodyFor(api: ApiSubject, turn: Turn): Promise<Record<string, unknown>> {
   await thinkThrough(openSubject(api, server), turn)
   return { ...server.requests.at(-1)?.body }
-}
-
-function subjectOf(provider: ApiSubject['provider']): ApiSubject {
-  const api = API_SUBJECTS.find((one) => one.provider === provider)
-  if (api === undefined) throw new Error(provider)
-  return api
 }
 
 describe.each(API_SUBJECTS)('every request to $provider', (api) => {

@@ -49,6 +49,13 @@ export const API_SUBJECTS: readonly ApiSubject[] = [
   })),
 ]
 
+/** The subject of one provider. */
+export function subjectOf(provider: ApiSubject['provider']): ApiSubject {
+  const api = API_SUBJECTS.find((one) => one.provider === provider)
+  if (api === undefined) throw new Error(provider)
+  return api
+}
+
 type Common = Pick<ApiBrainOptions, 'model' | 'apiKey' | 'timeouts'>
 
 function subject(

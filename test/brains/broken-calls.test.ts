@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type BrainEvent, UNTOLD_USAGE } from '../../src/effects/brains/brain.ts'
 import type { Answer } from '../providers/answer.ts'
 import { type ProviderServer, startProviderServer } from '../providers/server.ts'
-import { API_SUBJECTS, type ApiSubject, openSubject, PATIENT } from './api-subjects.ts'
+import { API_SUBJECTS, openSubject, PATIENT, subjectOf } from './api-subjects.ts'
 import { only, thinkThrough } from './turn.ts'
 
 let server: ProviderServer
@@ -19,7 +19,7 @@ const BREAKAGES = ['cut', 'stalled', 'truncated', 'error_in_stream'] as const
 test.each([{}, { arguments: null }])(
   'a call of Ollama with %j has an empty input',
   async (said) => {
-    const api = API_SUBJECTS.find(({ provider }) => provider === 'ollama') as ApiSubject
+    const api = subjectOf('ollama')
     const called = { function: { name: 'read_file', ...said } }
     const lines = [
       { message: { role: 'assistant', content: '', tool_calls: [called] }, done: false },

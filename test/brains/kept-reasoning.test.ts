@@ -3,7 +3,7 @@ import type { Message, Turn } from '../../src/effects/brains/brain.ts'
 import type { Answer } from '../providers/answer.ts'
 import { type ProviderServer, type SeenRequest, startProviderServer } from '../providers/server.ts'
 import { listIn, sse } from '../providers/wire.ts'
-import { API_SUBJECTS, openSubject } from './api-subjects.ts'
+import { openSubject, subjectOf } from './api-subjects.ts'
 import { only, TURN, textOf, thinkThrough } from './turn.ts'
 
 let server: ProviderServer
@@ -14,11 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close())
 
-function open() {
-  const api = API_SUBJECTS.find(({ provider }) => provider === 'openai-compatible')
-  if (api === undefined) throw new Error('there is no such subject')
-  return openSubject(api, server)
-}
+const open = () => openSubject(subjectOf('openai-compatible'), server)
 
 /** A reply in those deltas. */
 function replying(deltas: readonly object[], reason = 'tool_calls'): Answer {
@@ -83,9 +79,7 @@ test('what a router says in details comes back whole, in its order', async () =>
   expect(before).toMatchObject([{ reasoning_details: details, tool_calls: [{ id: 'c1' }] }])
   expect(after).toEqual([before[0], before[0]])
   // To another model they mean nothing.
-  const [api] = API_SUBJECTS
-  if (api === undefined) throw new Error('there is no subject')
-  await thinkThrough(openSubject(api, server), second)
+  await thinkThrough(openSubject(subjectOf('anthropic'), server), second)
   expect(JSON.stringify(server.requests.at(-1)?.body)).not.toContain('SIGNED')
 })
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BrainEvent } from '../../src/effects/brains/brain.ts'
 import { type ProviderServer, startProviderServer } from '../providers/server.ts'
 import { sse } from '../providers/wire.ts'
-import { API_SUBJECTS, type ApiSubject, openSubject } from './api-subjects.ts'
+import { type ApiSubject, openSubject, subjectOf } from './api-subjects.ts'
 import { breachIn, only, textOf, thinkThrough } from './turn.ts'
 
 let server: ProviderServer
@@ -18,16 +18,10 @@ async function read(
   provider: ApiSubject['provider'],
   frames: readonly string[],
 ): Promise<BrainEvent[]> {
-  const api = API_SUBJECTS.find((one) => one.provider === provider)
-  if (api === undefined) throw new Error(provider)
   server.answer({ raw: frames, headers: { 'content-type': 'text/event-stream' } })
-  const events = await thinkThrough(openSubject(api, server))
+  const events = await thinkThrough(openSubject(subjectOf(provider), server))
   expect(breachIn(events)).toBeUndefined()
   return events
-}
-
-function asked(provider: ApiSubject['provider']): string | undefined {
-  return API_SUBJECTS.find((one) => one.provider === provider)?.model
 }
 
 describe('an event that Anthropic has added to its streams', () => {
@@ -163,14 +157,17 @@ describe('a model without a name', () => {
     const answer = { index: 0, delta: { content: 'A' }, finish_reason: 'stop' }
     const frames = [sse(filtered), sse({ id: 'x', model: 'm', choices: [answer] }), sse('[DONE]')]
     const events = await read('openai-compatible', frames)
-    expect(events.at(-1)).toMatchObject({ type: 'finished', model: asked('openai-compatible') })
+    expect(events.at(-1)).toMatchObject({
+      type: 'finished',
+      model: subjectOf('openai-compatible').model,
+    })
   })
 
   test('is the one that was asked at Google too', async () => {
     const content = { role: 'model', parts: [{ text: 'A' }] }
     const candidates = [{ index: 0, content, finishReason: 'STOP' }]
     const events = await read('google', [sse({ candidates, modelVersion: '' })])
-    expect(events.at(-1)).toMatchObject({ type: 'finished', model: asked('google') })
+    expect(events.at(-1)).toMatchObject({ type: 'finished', model: subjectOf('google').model })
   })
 })
 

@@ -3,7 +3,7 @@ import type { Message, Turn } from '../../src/effects/brains/brain.ts'
 import { type Answer, says } from '../providers/answer.ts'
 import { type ProviderServer, type SeenRequest, startProviderServer } from '../providers/server.ts'
 import { listIn } from '../providers/wire.ts'
-import { API_SUBJECTS, openSubject } from './api-subjects.ts'
+import { openSubject, subjectOf } from './api-subjects.ts'
 import { breachIn, only, TURN, thinkThrough } from './turn.ts'
 
 let server: ProviderServer
@@ -14,11 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close())
 
-function open() {
-  const api = API_SUBJECTS.find(({ provider }) => provider === 'openai-compatible')
-  if (api === undefined) throw new Error('there is no such subject')
-  return openSubject(api, server)
-}
+const open = () => openSubject(subjectOf('openai-compatible'), server)
 
 const refusal = (error: unknown, status = 400): Answer => ({
   raw: [JSON.stringify(error)],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Account } from '../../src/ledger/ledger.ts'
-import { API_SUBJECTS, openSubject } from '../brains/api-subjects.ts'
+import { openSubject, subjectOf } from '../brains/api-subjects.ts'
 import { type Answer, calls, says } from '../providers/answer.ts'
 import { type ProviderServer, type SeenRequest, startProviderServer } from '../providers/server.ts'
 import { open } from './stage.ts'
@@ -20,11 +20,7 @@ const ENDS: Readonly<Record<string, object>> = {
 }
 
 /** A model behind a server that only speaks like OpenAI. */
-function compatible() {
-  const api = API_SUBJECTS.find(({ provider }) => provider === 'openai-compatible')
-  if (api === undefined) throw new Error('no subject')
-  return openSubject(api, server)
-}
+const compatible = () => openSubject(subjectOf('openai-compatible'), server)
 
 function offeredIn({ body }: SeenRequest): readonly string[] {
   const tools = (body.tools ?? []) as readonly { readonly function: { readonly name: string } }[]
