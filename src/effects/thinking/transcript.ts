@@ -116,7 +116,8 @@ async function put(blobs: BlobStore, text: string): Promise<BlobRef> {
     } catch (error) {
       // Room was waited for already, until there was nobody to wait for it.
       if (tries >= PUT_TRIES_MAX || error instanceof NoRoomError) throw error
-      await new Promise((resolve) => setTimeout(resolve, PUT_DELAY_MS))
+      // A process that has nothing else to do any more does not stay for it.
+      await new Promise((resolve) => setTimeout(resolve, PUT_DELAY_MS).unref())
     }
   }
 }
