@@ -145,6 +145,19 @@ describe('a server that wants something reasoned with every call', () => {
 
   const BARE = saying(told('The story.'), ...step('c1', reasoned('c1', 'First.')), ...step('c2'))
 
+  test('and is strict about the order of roles has both', async () => {
+    const order = refusal({ message: "Unexpected role 'user' after role 'tool'" })
+    const bare = refusal({ error: { message: OTHER, type: 'invalid_request_error' } })
+    server.answer((request) => {
+      if (/tool user/.test(rolesIn(request).join(' '))) return order
+      return reasoningIn(request).some((text) => !text) ? bare : says('Fine.')
+    })
+    const turn = saying(told('The story.'), ...step('c1'), told('The tests fail.'))
+    const events = await thinkThrough(open(), turn)
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+    expect(server.requests).toHaveLength(3)
+  })
+
   test.each([KIMI, DEEPSEEK, OTHER])('%s', async (message) => {
     thinking(message)
     const brain = open()

@@ -28,6 +28,9 @@ const BLANK = '(empty)'
 /** In place of what was not reasoned, or not kept. Some take nothing at all for a missing one. */
 const UNREASONED = ' '
 
+/** What a model is taken to have said where a server wants it to speak. */
+const NOTED: Assistant = { role: 'assistant', text: 'Noted.', toolCalls: [] }
+
 /** Those that hold a call to its schema while it is written. */
 const STRICT_PROVIDERS: readonly ApiProvider[] = ['anthropic', 'openai', 'google']
 
@@ -90,7 +93,9 @@ function providerOptionsOf(turn: Turn, target: PromptTarget): SharedV3ProviderOp
 function toPrompt(turn: Turn, target: PromptTarget): LanguageModelV3Prompt {
   const system: LanguageModelV3Message = { role: 'system', content: turn.system }
   const plain = turn.messages.flatMap((message) => toMessage(message, target))
-  const messages = target.ways.has('strict_order') ? inStrictOrder(plain) : plain
+  const messages = target.ways.has('strict_order')
+    ? inStrictOrder(plain, toAssistant(NOTED, target))
+    : plain
   if (target.provider !== 'anthropic') return turn.system === '' ? messages : [system, ...messages]
   const marked = markCached(messages)
   return turn.system === '' ? marked : [{ ...system, providerOptions: CACHED }, ...marked]

@@ -1,17 +1,14 @@
 import type { LanguageModelV3Message, LanguageModelV3Prompt } from '@ai-sdk/provider'
 
-/** What the model is taken to have said between the results of its calls and what it is told then. */
-const BETWEEN: LanguageModelV3Message = {
-  role: 'assistant',
-  content: [{ type: 'text', text: 'Noted.' }],
-}
-
 /**
  * The same messages for a server that wants user and assistant to take turns: neighbouring messages
- * of the user are one, and after results the model speaks first. What was said before stays as it
- * is when more is said.
+ * of the user are one, and after results the model speaks first: it is taken to have said what is
+ * given as `between`. What was said before stays as it is when more is said.
  */
-export function inStrictOrder(messages: LanguageModelV3Prompt): LanguageModelV3Prompt {
+export function inStrictOrder(
+  messages: LanguageModelV3Prompt,
+  between: LanguageModelV3Prompt,
+): LanguageModelV3Prompt {
   const ordered: LanguageModelV3Prompt = []
   for (const message of messages) {
     const before = ordered.at(-1)
@@ -21,7 +18,7 @@ export function inStrictOrder(messages: LanguageModelV3Prompt): LanguageModelV3P
         content: joined([...before.content, ...message.content]),
       })
     } else if (message.role === 'user' && before?.role === 'tool') {
-      ordered.push(BETWEEN, message)
+      ordered.push(...between, message)
     } else {
       ordered.push(message)
     }
