@@ -26,6 +26,8 @@ interface Rules {
 }
 
 const RULES: Rules = { testTimeoutMs: 60_000 }
+const OWNER = { run: 'r1', story: 's1' }
+const EFFECT = 'coder-1:1.0' as EffectId
 const SECRET = 'correct-horse-battery-staple'
 
 /** Where a coder works, in a repository with these files. */
@@ -42,9 +44,8 @@ async function openDesk(files: Record<string, string>, rules: Rules): Promise<To
     secrets: [SECRET],
   })
   close = thinking.close
-  const owner = { run: 'r1', story: 's1' }
-  await workspaces.prepare(owner, base)
-  const desk = await thinking.desks.at(owner, 'write', 'coder-1:1.0' as EffectId)
+  await workspaces.prepare(OWNER, base)
+  const desk = await thinking.desks.at(OWNER, 'write', EFFECT)
   if (desk === undefined) throw new Error('there is no workspace')
   return { ...desk, signal: new AbortController().signal }
 }
@@ -115,6 +116,26 @@ test('a coder is told how much of the output of tests is kept nowhere', async ()
   const [, name] = /path "(output:\w+)"/.exec(text) ?? []
   const all = (await desk.outputs.read(name ?? '')) ?? ''
   expect(all.split(`\n[${dropped} bytes left out]\n`)).toHaveLength(3)
+})
+
+test('what a kill left of a run of tests is undone when it is run again', async () => {
+  const files = {
+    'counter.txt': 'none\n',
+    'test.sh': 'echo ran >> counter.txt; echo x > litter.txt',
+  }
+  const desk = await openDesk(files, { ...RULES, testCommands: sh('test.sh') })
+  const at = (path: string) => join(desk.workspace, path)
+  writeFileSync(at('mine.txt'), 'by the coder\n')
+  // As a kill leaves it: stored and noted, and the tests have begun to write.
+  await world.workspaces.checkpoint(OWNER)
+  await world.workspaces.noteRun(OWNER, EFFECT)
+  writeFileSync(at('litter.txt'), 'half\n')
+  writeFileSync(at('counter.txt'), 'ran\n')
+  await call(desk, 'run_tests')
+  expect(readFileSync(at('counter.txt'), 'utf8')).toBe('none\n')
+  expect(existsSync(at('litter.txt'))).toBe(false)
+  expect(readFileSync(at('mine.txt'), 'utf8')).toBe('by the coder\n')
+  expect(await world.workspaces.findRun(OWNER)).toBeUndefined()
 })
 
 test('what the tests of a coder write is undone, and what it wrote itself is not', async () => {

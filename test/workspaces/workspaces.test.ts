@@ -302,6 +302,28 @@ describe('a start', () => {
   })
 })
 
+describe('a note for whom something runs there', () => {
+  test('is found by the next process, which takes it for no workspace', async () => {
+    await workspaces.prepare(S1, base)
+    expect(await workspaces.findRun(S1)).toBeUndefined()
+    await workspaces.noteRun(S1, 'coder-1:7.0')
+    const next = openWorkspaces(git, repositories, state)
+    expect(await next.reconcile([S1])).toMatchObject({ removed: [], failed: [], missing: [] })
+    expect(await next.findRun(S1)).toBe('coder-1:7.0')
+    await next.noteRun(S1, null)
+    expect(await workspaces.findRun(S1)).toBeUndefined()
+  })
+
+  test('goes with the workspace', async () => {
+    await workspaces.prepare(S1, base)
+    await workspaces.noteRun(S1, 'coder-1:7.0')
+    await workspaces.remove(S1)
+    expect(readdirSync(join(state, 'workspaces', 'r1'))).toEqual([])
+    await workspaces.restore(S1)
+    expect(await workspaces.findRun(S1)).toBeUndefined()
+  })
+})
+
 describe('many finished stories', () => {
   test('leave no heap of small files, and nothing of what they tried is lost', async () => {
     const { folder } = await workspaces.prepare(S1, base)

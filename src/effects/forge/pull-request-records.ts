@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeDurably } from '../durable-file.ts'
 import type { PullRequest, PullRequestDraft, Review } from './forge.ts'
 import type { RecordCopies } from './record-copies.ts'
 
@@ -35,7 +36,7 @@ export async function openPullRequestRecords(
   const records = new Map<number, PullRequestRecord>()
   const putAway = new Map<string, string>()
   const all = await readdir(folder)
-  // What a killed write has left ends in .new, and is overwritten by the next one.
+  // What a killed write has left ends otherwise, and is overwritten by the next one.
   for (const name of all.filter((each) => each.endsWith('.json'))) {
     const record = parse(name, await readFile(join(folder, name), 'utf8'))
     if (record !== undefined) records.set(record.number, record)
@@ -43,7 +44,7 @@ export async function openPullRequestRecords(
   }
   const copied = await copies.list()
   const write = async (record: PullRequestRecord) => {
-    await writeDurably(folder, `${record.number}.json`, textOf(record))
+    await writeDurably(join(folder, `${record.number}.json`), textOf(record))
     records.set(record.number, record)
   }
   for (const number of copied.filter((each) => !records.has(each))) {
@@ -98,24 +99,5 @@ async function setAside(folder: string, name: string): Promise<string> {
     if (existsSync(place)) continue
     await rename(join(folder, name), place)
     return place
-  }
-}
-
-/** A file is whole when it has its name, and the name is durable when its folder is. */
-async function writeDurably(folder: string, name: string, text: string): Promise<void> {
-  const draft = join(folder, `${name}.new`)
-  const file = await open(draft, 'w', 0o600)
-  try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(draft, join(folder, name))
-  const parent = await open(folder, 'r')
-  try {
-    await parent.sync()
-  } finally {
-    await parent.close()
   }
 }

@@ -22,6 +22,8 @@ const WORKSPACES = {
     throw new Error('git add: fatal: write error: No space left on device')
   },
   rewind: async () => {},
+  noteRun: async () => {},
+  findRun: async () => undefined,
 }
 const EFFECT = { id: 'coder-1:1.0' as EffectId, agent: 'coder-1' as AgentId, kind: 'use_tools' }
 

@@ -5,8 +5,7 @@ import { WatchedSandbox } from '../sandbox/watched-sandbox.ts'
 import type { OutputFiles } from '../tools/output-files.ts'
 import type { ToolContext } from '../tools/tool.ts'
 import type { Owner } from '../workspace/place.ts'
-import type { Workspaces } from '../workspace/workspaces.ts'
-import { UndoneRuns } from './undone-runs.ts'
+import { type RewindingWorkspaces, UndoneRuns } from './undone-runs.ts'
 
 /** A workspace with what tools need to work in it. */
 type Desk = Omit<ToolContext, 'signal'>
@@ -31,7 +30,7 @@ export interface DeskParts {
   /** Runs the tests of a workspace, which may leave something there. */
   runTests(owner: Owner, sandbox: Sandbox, signal: AbortSignal): ReturnType<RunTests>
   /** What stores a workspace before a run of its tests, and brings it back after it. */
-  readonly workspaces: Pick<Workspaces, 'checkpoint' | 'rewind'>
+  readonly workspaces: RewindingWorkspaces
 }
 
 type RunTests = NonNullable<ToolContext['runTests']>
@@ -125,7 +124,6 @@ export function openDesks(parts: DeskParts): Desks {
 
     async clear(owner) {
       const folder = parts.findFolder(owner)
-      undone.forget(owner)
       const concerned = [...open.values()].filter((desk) => desk.folder === folder)
       await Promise.all(concerned.map(put))
     },

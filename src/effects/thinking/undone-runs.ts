@@ -2,20 +2,21 @@ import type { EffectId } from '../../agents/values.ts'
 import type { Owner } from '../workspace/place.ts'
 import type { Workspaces } from '../workspace/workspaces.ts'
 
-/** Runs of tests in workspaces, of which nothing stays there. */
-export class UndoneRuns {
-  readonly #workspaces: Pick<Workspaces, 'checkpoint' | 'rewind'>
-  /** Workspaces in which a run may have left something, and for which effect it was. */
-  readonly #littered = new Map<string, EffectId>()
+/** Workspaces that can be stored and brought back. */
+export type RewindingWorkspaces = Pick<Workspaces, 'checkpoint' | 'rewind' | 'noteRun' | 'findRun'>
 
-  constructor(workspaces: Pick<Workspaces, 'checkpoint' | 'rewind'>) {
+/** Runs of tests in workspaces, of which nothing stays there, also after a kill in their middle. */
+export class UndoneRuns {
+  readonly #workspaces: RewindingWorkspaces
+
+  constructor(workspaces: RewindingWorkspaces) {
     this.#workspaces = workspaces
   }
 
   /**
    * Runs something for an effect, and undoes what it writes. Rejects, and tells why, where the
    * workspace cannot be stored or brought back, which is no matter of what is run; the next try of
-   * the effect begins with that.
+   * the effect begins with that, be it by another process.
    */
   async run<T>(
     owner: Owner,
@@ -29,25 +30,24 @@ export class UndoneRuns {
         throw error
       })
     }
-    const key = keyOf(owner)
-    if (this.#littered.get(key) === effect) await ours(this.#workspaces.rewind(owner))
-    // What is there now is the coder's, whoever wrote it; what the run adds is nobody's work.
-    await ours(this.#workspaces.checkpoint(owner))
-    this.#littered.set(key, effect)
+    await ours(this.#store(owner, effect))
     try {
       return await work()
     } finally {
-      await ours(this.#workspaces.rewind(owner))
-      this.#littered.delete(key)
+      await ours(this.#undo(owner))
     }
   }
 
-  /** The workspace is about to be another one. */
-  forget(owner: Owner): void {
-    this.#littered.delete(keyOf(owner))
+  /** Whatever was done there for another effect since is somebody's work, and is not undone. */
+  async #store(owner: Owner, effect: EffectId): Promise<void> {
+    if ((await this.#workspaces.findRun(owner)) === effect) await this.#undo(owner)
+    // What is there now is the coder's, whoever wrote it; what the run adds is nobody's work.
+    await this.#workspaces.checkpoint(owner)
+    await this.#workspaces.noteRun(owner, effect)
   }
-}
 
-function keyOf({ run, story }: Owner): string {
-  return `${run}/${story}`
+  async #undo(owner: Owner): Promise<void> {
+    await this.#workspaces.rewind(owner)
+    await this.#workspaces.noteRun(owner, null)
+  }
 }

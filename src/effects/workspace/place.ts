@@ -20,6 +20,8 @@ export interface Place {
   readonly doomed: string
   /** What we know about it; written last when it is made, so that it also says that it is whole. */
   readonly record: string
+  /** For whom something runs there of which nothing is to stay. */
+  readonly runNote: string
   /** Our own index of it: the one in its .git is the model's to spoil. */
   readonly index: string
   readonly branch: string
@@ -42,6 +44,7 @@ export function placeOf(stateFolder: string, { run, story }: Owner): Place {
     draft: `${folder}+new`,
     doomed: `${folder}+old`,
     record: `${folder}+record`,
+    runNote: `${folder}+run`,
     index: join(stateFolder, 'git', 'index', `${run}+${story}`),
     branch,
     checkpointRef: `refs/slipway/checkpoints/${run}/${story}`,

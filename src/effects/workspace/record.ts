@@ -1,6 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { writeDurably } from '../durable-file.ts'
 import type { Git } from '../git/git.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type Contents, readCheckpoint } from './checkpoint.ts'
@@ -12,15 +13,7 @@ import type { Place } from './place.ts'
 /** Notes what has to be known about a workspace. */
 export async function writeRecord({ record }: Place, contents: Contents): Promise<void> {
   await mkdir(dirname(record), { recursive: true, mode: 0o700 })
-  const draft = `${record}+new`
-  const file = await open(draft, 'w', 0o600)
-  try {
-    await file.writeFile(JSON.stringify(contents))
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-  await rename(draft, record)
+  await writeDurably(record, JSON.stringify(contents))
 }
 
 /** What was noted; undefined when that is not there, or is damaged, be it in one byte of a name. */

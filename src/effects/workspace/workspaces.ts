@@ -29,6 +29,7 @@ import { type Owner, type Place, placeOf } from './place.ts'
 import { readRecord, rebuildRecord, writeRecord } from './record.ts'
 import { removeFolder } from './removal.ts'
 import { rewindFolder } from './rewind.ts'
+import { readRunNote, writeRunNote } from './run-note.ts'
 
 interface Prepared {
   readonly folder: string
@@ -68,6 +69,10 @@ export interface Workspaces {
    * is there becomes the first, so that whatever comes after it can be undone.
    */
   rewind(owner: Owner): Promise<void>
+  /** Notes durably for whom something runs there that is to be undone; `null` when it is. */
+  noteRun(owner: Owner, forWhom: string | null): Promise<void>
+  /** For whom that was noted last. It goes with the workspace. */
+  findRun(owner: Owner): Promise<string | undefined>
   /** Commits all work to the story's branch; undefined when there is none. */
   commit(owner: Owner, message: string): Promise<string | undefined>
   /**
@@ -96,6 +101,8 @@ export function openWorkspaces(
     find: (owner) => turns.take([keyOf(owner)], () => yard.find(owner)),
     checkpoint: (owner) => turns.take([keyOf(owner)], () => yard.checkpoint(owner)),
     rewind: (owner) => turns.take([keyOf(owner)], () => yard.rewind(owner)),
+    noteRun: (owner, forWhom) => turns.take([keyOf(owner)], () => yard.noteRun(owner, forWhom)),
+    findRun: (owner) => turns.take([keyOf(owner)], () => yard.findRun(owner)),
     commit: (owner, message) => turns.take([keyOf(owner)], () => yard.commit(owner, message)),
     remove: (owner) => turns.take(['clone', 'archive', keyOf(owner)], () => yard.remove(owner)),
     restore: (owner) => turns.take(['clone', keyOf(owner)], () => yard.restore(owner)),
@@ -200,6 +207,14 @@ class Yard implements Workspaces {
     }
     const [git, repositories] = [this.#git, this.#repositories]
     await rewindFolder({ git, repositories, place, contents, stored })
+  }
+
+  noteRun(owner: Owner, forWhom: string | null): Promise<void> {
+    return writeRunNote(placeOf(this.#stateFolder, owner), forWhom)
+  }
+
+  findRun(owner: Owner): Promise<string | undefined> {
+    return readRunNote(placeOf(this.#stateFolder, owner))
   }
 
   async commit(owner: Owner, message: string): Promise<string | undefined> {
@@ -334,13 +349,13 @@ class Yard implements Workspaces {
 }
 
 /** Removes what has been stored. */
-async function discard({ folder, doomed, record, index }: Place): Promise<void> {
+async function discard({ folder, doomed, record, runNote, index }: Place): Promise<void> {
   if (existsSync(folder)) {
     await removeFolder(doomed)
     await rename(folder, doomed)
     await removeFolder(doomed)
   }
-  const files = [record, index, `${index}.lock`, `${index}+new`]
+  const files = [record, runNote, index, `${index}.lock`, `${index}+new`]
   for (const path of files) await rm(path, { force: true })
 }
 
@@ -365,7 +380,7 @@ async function findOwners(stateFolder: string): Promise<readonly Owner[]> {
         await removeFolder(join(top, run, name)).catch(() => {})
         continue
       }
-      const story = name.replace(/\+record$/, '')
+      const story = name.replace(/\+(?:record|run)$/, '')
       owners.set(`${run}/${story}`, { run, story })
     }
   }
