@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { holdsSecret, REDACTED, redact } from './redaction.ts'
+import { holdsSecret, REDACTED, redact, redactByLine } from './redaction.ts'
 
 const bytes = (seed: string) => createHash('sha512').update(seed).digest()
 const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
@@ -184,6 +184,25 @@ describe('what looks like a secret', () => {
   })
 
   test.each([
+    ['of the last lines', PEM.trim().split('\n').slice(-3).join('\n')],
+    ['of all but the first line', PEM.trim().split('\n').slice(1).join('\n')],
+    ['with the line ends of Windows', PEM.trim().split('\n').slice(2).join('\r\n')],
+    ['in JSON', PEM.trim().split('\n').slice(2).join('\\n')],
+  ])('is the rest of a private key, %s', (_, rest) => {
+    expect(redact(rest)).toBe(REDACTED)
+    const before = rest.includes('\\n') ? 'a key: \\n' : 'These are the last lines\n'
+    expect(redact(`${before}${rest}\nand more`)).toBe(`${before}${REDACTED}\nand more`)
+  })
+
+  test('is taken out line by line where lines are counted', () => {
+    const text = `one\n${PEM}last ghp_${hex.slice(0, 36)}\n`
+    const shown = redactByLine(text).split('\n')
+    expect(shown).toHaveLength(text.split('\n').length)
+    expect(shown.slice(0, 3)).toEqual(['one', REDACTED, REDACTED])
+    expect(shown.slice(-2)).toEqual([`last ${REDACTED}`, ''])
+  })
+
+  test.each([
     ['Authorization: Bearer ', 'abc.def-123/x', ''],
     ['"authorization": "Basic ', 'dXNlcjpwYXNz', '"'],
     ['{\\"Authorization\\":\\"token ', 'abcdef123456', '\\"}'],
@@ -212,6 +231,7 @@ describe('what looks like a secret', () => {
   test.each([
     'curl -H "Authorization: Bearer $TOKEN" or <token> or {{token}}',
     "if (text.includes('-----BEGIN PRIVATE KEY-----')) throw new Error('a key')",
+    'An example that ends\n-----END PRIVATE KEY-----\nwithoutAnythingThatCouldBeOne',
     "const EDGES = ['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----']\n".repeat(3),
     'class="sk-folding-cube sk-chasing-dots-container"',
     "headers['x-api-key'] = process.env.ANTHROPIC_API_KEY",
@@ -251,6 +271,7 @@ describe('time', () => {
       ...[' ', '\n', 'a', '-', ':', '/', '@', '\\', '%', '"', 'A ', 'a\n', '\\n', '%25', '//'],
       ...['eyJaaaaaaaaa-', 'eyJaaaaaaaaa.', 'sk-', 'ghp_', 'authorization: bearer ', '://', '//a:'],
       ...['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----', '-----BEGIN A'],
+      ...['\n-----END PRIVATE KEY-----', `A\n-----END PRIVATE KEY-----`, 'A\\n'],
       ...[`-----BEGIN PRIVATE KEY-----${'A'.repeat(30)}`, `${'QUJD'.repeat(19)}\n`, 'SG.aaaaa'],
       ...[`//${'a'.repeat(199)}:${'b'.repeat(1_999)}`, `${'x'.repeat(40)}\\n   `, 'x-api-key:   '],
       ...[

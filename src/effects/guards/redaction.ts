@@ -13,9 +13,18 @@ const CUT_CHARS_MIN = 8
  * markup and inside JSON, and where the text begins or ends within one.
  */
 export function redact(text: string, secrets: readonly string[] = []): string {
+  return replace(text, findSecrets(text, secrets), () => REDACTED)
+}
+
+/** The same, but what is taken out is so line by line: each stays where it was. */
+export function redactByLine(text: string, secrets: readonly string[] = []): string {
+  const markOf = (hidden: string) => hidden.replaceAll(/[^\n]+/g, REDACTED)
+  return replace(text, findSecrets(text, secrets), markOf)
+}
+
+function findSecrets(text: string, secrets: readonly string[]): readonly Span[] {
   const forms = secrets.flatMap(formsOf)
-  const spans = [...findLookalikes(text), ...findKnown(text, forms), ...findWrapped(text, forms)]
-  return replace(text, spans)
+  return [...findLookalikes(text), ...findKnown(text, forms), ...findWrapped(text, forms)]
 }
 
 /** Whether a known value is in a text as a whole, in any of the forms that `redact` knows. */
@@ -30,15 +39,25 @@ export function countRedacted(text: string): number {
   return text.split(REDACTED).length - 1
 }
 
-function replace(text: string, spans: readonly Span[]): string {
-  if (spans.length === 0) return text
+function replace(text: string, spans: readonly Span[], markOf: (hidden: string) => string): string {
   const pieces: string[] = []
-  let hiddenTo = -1
-  for (const [start, end] of [...spans].sort(([a], [b]) => a - b)) {
-    if (start > hiddenTo) pieces.push(text.slice(Math.max(hiddenTo, 0), start), REDACTED)
-    hiddenTo = Math.max(hiddenTo, end)
+  let shownTo = 0
+  for (const [start, end] of joined(spans)) {
+    pieces.push(text.slice(shownTo, start), markOf(text.slice(start, end)))
+    shownTo = end
   }
-  return [...pieces, text.slice(hiddenTo)].join('')
+  return [...pieces, text.slice(shownTo)].join('')
+}
+
+/** In order, and as one where they touch. */
+function joined(spans: readonly Span[]): readonly Span[] {
+  const apart: Span[] = []
+  for (const [start, end] of [...spans].sort(([a], [b]) => a - b)) {
+    const last = apart.at(-1)
+    if (last === undefined || start > last[1]) apart.push([start, end])
+    else apart.splice(-1, 1, [last[0], Math.max(last[1], end)])
+  }
+  return apart
 }
 
 function findKnown(text: string, secrets: readonly SecretForms[]): readonly Span[] {

@@ -78,6 +78,11 @@ const KEY_EDGE = /-----(BEGIN|END) [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 const KEY_CONTENT = /[A-Za-z0-9+/=]{24}/
 /** A key that was cut off: lines of content straight after its first one. */
 const KEY_START = /(?:\s|\\[nr]){0,8}[A-Za-z0-9+/=]{24}[A-Za-z0-9+/=\s\\]{0,32768}/y
+/** The same from behind: a line of content, of those straight before its last one. */
+const KEY_LINE = /^[ \t]{0,8}[A-Za-z0-9+/=]{1,128}[ \t\r]{0,8}$/
+const KEY_LINE_CHARS_MAX = 144
+/** In a file, and inside JSON. */
+const LINE_ENDS = ['\n', '\\n']
 const KEY_CHARS_MAX = 32_768
 
 /** Walks from edge to edge, so that a text with edges alone costs no more than another. */
@@ -97,9 +102,32 @@ function findPrivateKeys(text: string): readonly Span[] {
       end - begun.at <= KEY_CHARS_MAX &&
       KEY_CONTENT.test(text.slice(begun.contentAt, match.index))
     if (isWhole && begun !== undefined) spans.push([begun.at, end])
+    else if (match[1] === 'END' && begun === undefined)
+      spans.push(...findEnd(text, match.index, end))
     else cutOff()
     begun = match[1] === 'BEGIN' ? { at: match.index, contentAt: end } : undefined
   }
   cutOff()
   return spans
+}
+
+/** The rest of a key whose beginning was cut off, from its content to the end of its last line. */
+function findEnd(text: string, edgeAt: number, end: number): readonly Span[] {
+  const starts = LINE_ENDS.map((lineEnd) => contentStart(text, edgeAt, lineEnd))
+  const start = Math.min(...starts)
+  return KEY_CONTENT.test(text.slice(start, edgeAt)) ? [[start, end]] : []
+}
+
+function contentStart(text: string, edgeAt: number, lineEnd: string): number {
+  let start = edgeAt
+  while (edgeAt - start < KEY_CHARS_MAX && text.endsWith(lineEnd, start)) {
+    const end = start - lineEnd.length
+    const from = Math.max(0, end - KEY_LINE_CHARS_MAX)
+    const before = text.slice(from, end).lastIndexOf(lineEnd)
+    if (before === -1 && from > 0) return start
+    const lineStart = before === -1 ? 0 : from + before + lineEnd.length
+    if (!KEY_LINE.test(text.slice(lineStart, end))) return start
+    start = lineStart
+  }
+  return start
 }

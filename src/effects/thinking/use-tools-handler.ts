@@ -222,5 +222,6 @@ const NOWHERE: Omit<ToolContext, 'signal'> = {
     },
     read: async () => undefined,
     clean: (text) => text,
+    cleanByLine: (text) => text,
   } satisfies OutputFiles,
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { redact } from '../guards/redaction.ts'
+import { redact, redactByLine } from '../guards/redaction.ts'
 import { BoundedOutput, gapMark } from '../process/bounded-output.ts'
 
 /** Where long output is kept for the model to read on. */
@@ -11,6 +11,8 @@ export interface OutputFiles {
   read(name: string): Promise<string | undefined>
   /** A text without secrets: they are taken out before anything is cut or kept. */
   clean(text: string): string
+  /** The same with its lines where they were. */
+  cleanByLine(text: string): string
 }
 
 /** The beginning of the names, which no path in a workspace has. */
@@ -20,6 +22,7 @@ const NAME = /^output:[0-9a-f]{12}$/
 export function openOutputFiles(folder: string, secrets: readonly string[] = []): OutputFiles {
   return {
     clean: (text) => redact(text, secrets),
+    cleanByLine: (text) => redactByLine(text, secrets),
     async keep(text) {
       const name = `${PREFIX}${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
       await mkdir(folder, { recursive: true, mode: 0o700 })

@@ -21,7 +21,9 @@ const readFile = defineTool({
   async run({ path, from = 1, column = 1, lines = LINES_DEFAULT }, { workspace, outputs }) {
     return explained(async () => {
       const kept = await outputs.read(path)
-      const all = (kept ?? (await readText(workspace, path))).split('\n')
+      // Secrets are taken out of the whole: of a part of one, nobody would know what it is.
+      const text = kept ?? outputs.cleanByLine(await readText(workspace, path))
+      const all = text.split('\n')
       if (all.at(-1) === '') all.pop()
       const wanted = all.slice(from - 1, from - 1 + lines)
       const [first] = wanted
@@ -32,10 +34,9 @@ const readFile = defineTool({
       const numbered = wanted.map((line, i) => `${from + i}\t${line}`).join('\n')
       // Kept output is read by parts; keeping it again under another name would never end.
       if (kept !== undefined) return said(partOf(numbered, from, column, all.length))
-      // Secrets are taken out first: of one that is begun in, nobody would know the rest.
-      const text = column === 1 ? numbered : beginAt(outputs.clean(numbered), column)
       const last = from - 1 + wanted.length
-      return said(`${await shorten(text, outputs)}${moreLines(last, all.length)}`)
+      const shown = await shorten(beginAt(numbered, column), outputs)
+      return said(`${shown}${moreLines(last, all.length)}`)
     })
   },
 })

@@ -80,6 +80,16 @@ describe('read_file', () => {
     expect(text).toBe('1\t\ufffd😀')
   })
 
+  test.each([1, 2, 3])('shows no part of a private key, read from line %i on', async (from) => {
+    const key = ['-----BEGIN PRIVATE KEY-----', ...Array(3).fill('QUJD'.repeat(16)), '-----END']
+    const file = `${[...key].join('\n')} PRIVATE KEY-----\nlast\n`
+    writeFileSync(join(workspace, 'id.pem'), file)
+    const { text } = await call('read_file', { path: 'id.pem', from, lines: 4 })
+    expect(text).not.toMatch(/QUJD|PRIVATE/)
+    // Lines keep their numbers, for who edits around it.
+    expect((await call('read_file', { path: 'id.pem', from: 6 })).text).toBe('6\tlast')
+  })
+
   test('shows no rest of a secret that it is told to begin in', async () => {
     const token = `ghp_${'a1'.repeat(18)}`
     writeFileSync(join(workspace, 'token.txt'), `${token} end\n`)
