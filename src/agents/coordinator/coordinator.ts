@@ -164,8 +164,11 @@ function afterThinking(c: TaskCase, event: AgentEvent, step: ThinkingStep): Deci
     case 'ended':
       return takeEnding(c, decision, step.tool, step.input)
     case 'spent': {
-      if (typeof step.what === 'string') return notAnswered(c, decision, SPENT[step.what], true)
-      return giveUp(c, decision, describeSpent(step.what), { isSpent: true })
+      const { what, said } = step
+      if (typeof what !== 'string')
+        return giveUp(c, decision, describeSpent(step), { isSpent: true })
+      const why = said === undefined ? SPENT[what] : `${SPENT[what]}: ${said}`
+      return notAnswered(c, decision, why, true)
     }
     case 'failed': {
       if (step.code === 'refused') {

@@ -48,7 +48,7 @@ export function undecided(c: Case, decision: Decision, why: string, cause?: Exha
 export function putToHuman(c: Case): Decision {
   const { request } = c.work
   const cause = request?.cause
-  if (cause !== undefined) return undecided(c, {}, describeSpent(cause), cause)
+  if (cause !== undefined) return undecided(c, {}, describeSpent({ what: cause }), cause)
   return escalate(c, {}, request === null ? 'Should this be done?' : questionOf(request, null), [])
 }
 

@@ -213,7 +213,7 @@ const DECLINED = ['refused', 'rejected']
 function afterThinking(c: Case, step: ThinkingStep): Decision {
   if (step.kind === 'going') return step.decision
   if (step.kind === 'ended') return takeEnding(c, step.decision, step.tool, step.input)
-  const why = step.kind === 'failed' ? `${step.code}: ${step.message}` : describeSpent(step.what)
+  const why = step.kind === 'failed' ? `${step.code}: ${step.message}` : describeSpent(step)
   const isBroken = step.kind === 'failed' && !DECLINED.includes(step.code)
   if (c.agent.state === 'SCOPING' || isBroken) {
     return failed(c, step.decision, { event: 'failed_unrecoverably', to: 'ERROR' }, why)

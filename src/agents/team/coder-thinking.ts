@@ -1,17 +1,17 @@
 import type { Exhausted } from '../../ledger/limits.ts'
 import type { Decision } from '../role.ts'
-import { type ThinkingStep, turnsUsed } from '../thinking/thinking.ts'
+import { type Spent, type ThinkingStep, turnsUsed } from '../thinking/thinking.ts'
 import type { Json } from '../values.ts'
 import { type CoderCase, fail, request } from './coder-case.ts'
 import { asData, bounded, fieldOf } from './coder-work.ts'
-import type { MoveTo } from './decisions.ts'
+import { describeSpent, type MoveTo } from './decisions.ts'
 import type { Ask } from './protocol.ts'
 
 export function afterThinking(c: CoderCase, step: ThinkingStep): Decision {
   const { decision } = step
   if (step.kind === 'going') return decision
   if (step.kind === 'spent') {
-    const what = typeof step.what === 'string' ? step.what : `${step.what.scope} ${step.what.what}`
+    const what = nameSpent(step)
     const cause = causeForHuman(step.what)
     return c.agent.state === 'PLANNING'
       ? planningOver(c, decision, what, cause)
@@ -23,6 +23,13 @@ export function afterThinking(c: CoderCase, step: ThinkingStep): Decision {
     return fail(c, { event: 'failed_unrecoverably', to: 'ERROR' }, reason, decision)
   }
   return takeEnding(c, decision, step.tool, step.input)
+}
+
+/** In a word or two, unless a provider has said more. */
+function nameSpent(spent: Spent): string {
+  const { what, said } = spent
+  if (typeof what !== 'string') return `${what.scope} ${what.what}`
+  return said === undefined ? what : describeSpent(spent)
 }
 
 /** Other limits are in the architect's way as well, who then asks; its own model may have a price. */

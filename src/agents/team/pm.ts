@@ -135,7 +135,7 @@ function afterThinking(c: Case, step: ThinkingStep): Decision {
     return askForBudget(c, decision, step.what)
   }
   if (step.kind !== 'ended') {
-    const why = step.kind === 'failed' ? step.message : describeSpent(step.what)
+    const why = step.kind === 'failed' ? step.message : describeSpent(step)
     return fail(c, decision, { event: 'failed_unrecoverably', to: 'ERROR' }, why)
   }
   const text = (name: string) => String(fieldOf(step.input, name) ?? '')
@@ -155,7 +155,7 @@ function afterThinking(c: Case, step: ThinkingStep): Decision {
 
 /** Only a human can give more; with it the same work begins again. */
 function askForBudget(c: Case, decision: Decision, cause: Exhausted): Decision {
-  const question = `The spec cannot go on: ${describeSpent(cause)}.`
+  const question = `The spec cannot go on: ${describeSpent({ what: cause })}.`
   const offer = { choices: [AGAIN, 'abandon'], cause }
   const all = joined(decision, asking(c, 'interview', question, offer))
   if (c.agent.state === 'INTERVIEWING') return all

@@ -162,7 +162,7 @@ describe('a bound', () => {
     }
     // 95% of the window, of which 45,000 tokens were counted for 150,000 bytes.
     expect([asked(), asked(), asked()]).toEqual([155_166, 75_000, 37_500])
-    expect(thinker.last).toMatchObject({ kind: 'spent', what: 'context' })
+    expect(thinker.last).toMatchObject({ kind: 'spent', what: 'context', said: 'too long' })
   })
 
   test('of the window is reached when nothing can be left out', () => {
@@ -171,6 +171,7 @@ describe('a bound', () => {
     expect(thinker.think({ transcript: null, failure, finish: 'failed' })).toMatchObject({
       kind: 'spent',
       what: 'context',
+      said: 'too long',
     })
   })
 })

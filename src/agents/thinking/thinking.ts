@@ -21,13 +21,19 @@ import { nextBatch } from './tool-batch.ts'
 import { spentOn, spentOnAbandoned } from './turn-cost.ts'
 import { countedIn, turnWith, wantedFor, withSize } from './turn-request.ts'
 
+/** What was used up, and what a provider said about it. */
+export interface Spent {
+  readonly what: 'turns' | 'context' | Exhausted
+  readonly said?: string
+}
+
 /** How thinking stands after an event. What `decision` holds has to be part of the role's own. */
 export type ThinkingStep = { readonly thinking: Thinking; readonly decision: Decision } & (
   | { readonly kind: 'going' }
   /** A tool ended the state. */
   | { readonly kind: 'ended'; readonly tool: string; readonly input: Json }
   /** A bound is reached: turns, the window, or a limit of the ledger. */
-  | { readonly kind: 'spent'; readonly what: 'turns' | 'context' | Exhausted }
+  | ({ readonly kind: 'spent' } & Spent)
   /** Nothing but a row of the table helps: the model declined, or an effect failed for good. */
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
 )
@@ -213,7 +219,7 @@ function takeFailure(
 ): ThinkingStep {
   if (kind === 'context_overflow') {
     const canShrink = partsOf(before) > 1 && before.summaries < SUMMARIES_MAX
-    if (!canShrink) return spent(before, 'context', send)
+    if (!canShrink) return spent(before, 'context', send, message)
     const thinking = overflown(thinker.mind, before)
     return askLedger(thinker, { ...thinking, purpose: 'summary', setback: null }, send)
   }
@@ -237,7 +243,7 @@ function takeSummary(
     const thinking = isOverflow ? overflown(thinker.mind, before) : before
     return askLedger(thinker, { ...thinking, summaries: before.summaries + 1 }, send)
   }
-  if (failure !== null || !isShorter) return spent(before, 'context', send)
+  if (failure !== null || !isShorter) return spent(before, 'context', send, failure?.message)
   const thinking: Thinking = {
     ...before,
     transcript,
@@ -326,8 +332,9 @@ function spent(
   thinking: Thinking,
   what: 'turns' | 'context',
   send: readonly Message[],
+  said?: string,
 ): ThinkingStep {
-  return { ...rest(thinking, send), kind: 'spent', what }
+  return { ...rest(thinking, send), kind: 'spent', what, ...(said && { said }) }
 }
 
 function failed(

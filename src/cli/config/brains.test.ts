@@ -10,7 +10,7 @@ import type { ConfigFile } from './settings/schema.ts'
 const DAY_S = 86_400
 
 /** What a provider lists, on the wires of all of them. */
-const LISTS: Readonly<Record<string, unknown>> = {
+const LISTS = {
   '/v1/models?limit=1000': {
     data: [
       { id: 'old-3', created_at: '2025-01-01T00:00:00Z' },
@@ -38,6 +38,10 @@ const LISTS: Readonly<Record<string, unknown>> = {
   '/api/tags': { models: [{ name: 'mute:8b', modified_at: '2026-01-02' }, { name: 'able:8b' }] },
 }
 
+/** A model of which nothing is asked. */
+const ANY = { provider: 'anthropic' as const, model: 'x' }
+
+let lists: Record<string, unknown>
 let server: Server
 let url: string
 let asked: { readonly path: string; readonly key: string }[]
@@ -45,6 +49,7 @@ let status: number
 
 beforeEach(async () => {
   asked = []
+  lists = { ...LISTS }
   status = 200
   server = createServer((request, response) => {
     const { headers, url: path = '' } = request
@@ -54,7 +59,7 @@ beforeEach(async () => {
     request.on('data', (chunk) => (text += chunk))
     request.on('end', () => {
       const tools = { capabilities: ['tools'], model_info: { 'a.context_length': 131_072 } }
-      const body = path === '/api/show' ? (text.includes('able') ? tools : MUTE) : LISTS[path]
+      const body = path === '/api/show' ? (text.includes('able') ? tools : MUTE) : lists[path]
       response.writeHead(body === undefined ? 404 : status)
       response.end(JSON.stringify(body ?? {}))
     })
@@ -159,6 +164,30 @@ describe('with configuration', () => {
       ledger,
     })
     expect((await toMind(result.brains.coder, 'coder', ledger)).price).toBeNull()
+  })
+
+  test.each([
+    ['max_model_len', 16_384],
+    ['context_length', 65_536],
+    ['context_window', 40_000],
+    ['max_context_length', 32_000],
+  ])('the window of a model is what its server lists as %s', async (name, tokens) => {
+    const models = { data: [{ id: 'local-1', [name]: tokens }] }
+    lists['/own/models'] = models
+    const coder = { provider: 'openai-compatible' as const, baseUrl: `${url}/own` }
+    expect(await coderOf({ models: { coder, default: ANY } }, environment)).toMatchObject({
+      contextTokens: tokens,
+      outputTokensMax: Math.min(16_000, Math.floor(tokens / 2)),
+    })
+  })
+
+  test.each([
+    [127_999, true],
+    [128_000, false],
+  ])('a reply of %i tokens has to leave room for its request', async (outputTokens, ok) => {
+    const result = await resolve({ models: { default: { ...ANY, outputTokens } } }, environment)
+    expect(result.ok).toBe(ok)
+    if (!result.ok) expect(result.problems.join()).toMatch(/leaves no room .* Set outputTokens/)
   })
 
   test('the price of a model is known at the own address of its provider alone', async () => {

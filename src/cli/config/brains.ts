@@ -74,7 +74,9 @@ export async function resolveBrains(
     return answer
   }
   const outlines = ROLES.map((role) => outlineBrain(role, config, environment))
-  const plans = await Promise.all(outlines.map((outline) => planBrain(outline, environment, ask)))
+  const plans = await Promise.all(
+    outlines.map(async (outline) => fitting(await planBrain(outline, environment, ask), outline)),
+  )
   const problems = plans.filter((plan) => typeof plan === 'string')
   if (problems.length > 0) return { ok: false, problems: [...new Set(problems)] }
   const found = ROLES.map((role, i) => [role, plans[i]])
@@ -110,6 +112,13 @@ export function sourceOf(plan: Exclude<BrainPlan, { kind: 'scripted' }>): {
 } {
   if (plan.kind === 'agent') return { seller: 'openai-compatible', model: '' }
   return { seller: sellerOf(plan.choice), model: plan.choice.model }
+}
+
+/** The plan, unless no request would fit beside the longest reply. */
+function fitting(plan: BrainPlan | string, { from }: BrainOutline): BrainPlan | string {
+  if (typeof plan === 'string' || plan.outputTokensMax < plan.contextTokens) return plan
+  const { contextTokens, outputTokensMax } = plan
+  return `${from}: a reply of ${outputTokensMax} tokens leaves no room for a request in ${contextTokens}. Set outputTokens to less, or contextTokens to what the model takes.`
 }
 
 /** The plan, or what stands in its way. */

@@ -36,6 +36,11 @@ const DATA = z.object({
         created_at: z.string().optional(),
         max_input_tokens: count,
         max_tokens: count,
+        // By vLLM, OpenRouter and Together, Groq, and Mistral.
+        max_model_len: count,
+        context_length: count,
+        context_window: count,
+        max_context_length: count,
       })
       .or(z.unknown().transform(() => undefined)),
   ),
@@ -105,14 +110,27 @@ async function listModels(provider: ApiProvider, ask: Ask): Promise<readonly Lis
     default: {
       const path = provider === 'anthropic' ? '/models?limit=1000' : '/models'
       const { data } = DATA.parse(await ask(path))
-      return data
-        .flatMap(known)
-        .map(({ id, created, created_at, max_input_tokens, max_tokens }) => {
-          const createdMs = created === undefined ? timeOf(created_at) : created * 1_000
-          return listed(id, createdMs, max_input_tokens, max_tokens)
-        })
+      return data.flatMap(known).map((model) => {
+        const { id, created, created_at, max_tokens } = model
+        const createdMs = created === undefined ? timeOf(created_at) : created * 1_000
+        return listed(id, createdMs, windowOf(model), max_tokens)
+      })
     }
   }
+}
+
+type DataModel = NonNullable<z.infer<typeof DATA>['data'][number]>
+
+/** How much a conversation may hold, as whoever lists it calls that. */
+function windowOf(model: DataModel): number | undefined {
+  const { max_input_tokens, max_model_len, context_length, context_window } = model
+  return (
+    max_input_tokens ??
+    max_model_len ??
+    context_length ??
+    context_window ??
+    model.max_context_length
+  )
 }
 
 function listed(
