@@ -95,6 +95,8 @@ export const OUTAGE = '$outage'
 export interface Outage {
   readonly reason: string
   readonly tries: number
+  /** Until when it asked to be left alone, where it named a time. */
+  readonly untilMs?: number
 }
 
 /** The event type of a timer that is due; the payload is its name. */

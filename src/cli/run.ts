@@ -19,6 +19,7 @@ import { proseFor } from './terminal-text.ts'
 import { typedPath } from './typed-path.ts'
 import { UsageError } from './usage-error.ts'
 import { evidenceFor } from './view/evidence-output.ts'
+import { printTime } from './view/figures.ts'
 import { type Followed, followRun } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
 import { readView } from './view/read-view.ts'
@@ -205,6 +206,10 @@ async function describeOutage(
   const { config } = await loadConfig(findPlace(options).root, process.env)
   const { probeSeconds, minutes } = config.outage
   const waits = `What does not answer is asked again every ${probeSeconds} s, for ${minutes} min.`
+  const untilMs = Math.max(...agents.map(({ outageUntilMs }) => outageUntilMs ?? 0))
+  if (untilMs > 0 && config.outage.waitForReset) {
+    return `It asked to be left alone until ${printTime(untilMs)}, and is asked again then. What is suspended goes on after that.`
+  }
   if (!agents.some(({ outage }) => outage?.startsWith('auth'))) {
     return `${waits} What is suspended goes on when it is back.`
   }

@@ -280,7 +280,8 @@ class EmbeddedRuntime implements Runtime {
       const freshMs = suspensionDeadlineMs(this.#suspension, turn.nowMs, untilMs)
       const isLater = untilMs !== undefined || error !== undefined
       const deadlineMs = this.#memory.effects.extendDeadline(effect.id, freshMs, isLater)
-      const payload = { effect: effect.id, reason, tries, deadlineMs }
+      const named = untilMs === undefined ? {} : { untilMs }
+      const payload = { effect: effect.id, reason, tries, deadlineMs, ...named }
       turn.mail(resident, this.#urgent(SERVICE_UNAVAILABLE, payload))
     }
     this.#loop.submit(effect.agentId, admit).catch(() => {})

@@ -218,9 +218,10 @@ function bodyOf(event: InboxEvent, decision: Decision): MutableBody {
 
 /** Enters SUSPEND where the table allows it; elsewhere the effect alone waits. */
 function suspend(role: Role, agent: AgentRecord, event: InboxEvent): Handled {
-  const payload = event.payload as { reason: string; deadlineMs: number; tries?: number }
-  const { reason, deadlineMs, tries = 1 } = payload
-  const outage = { reason, tries } satisfies Outage
+  const payload = event.payload as Partial<Outage> & { reason: string; deadlineMs: number }
+  const { reason, deadlineMs, tries = 1, untilMs } = payload
+  const named = untilMs === undefined ? {} : { untilMs }
+  const outage = { reason, tries, ...named } satisfies Outage
   const body = {
     reason,
     timers: { [SUSPENSION_TIMER]: deadlineMs },

@@ -76,7 +76,10 @@ describe('suspension', () => {
     })
     stage.serviceUp = false
     await stage.deliver('do', THINK)
-    await stage.pass(119 * MINUTE_MS)
+    await stage.pass(MINUTE_MS)
+    // Who looks can say until when.
+    expect(stage.agent().data).toMatchObject({ [OUTAGE]: { untilMs: expect.any(Number) } })
+    await stage.pass(118 * MINUTE_MS)
     expect(stage.agent().state).toBe(state)
     await stage.pass(20 * MINUTE_MS)
     expect(stage.agent().state).toBe('ERROR')

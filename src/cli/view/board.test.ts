@@ -112,12 +112,13 @@ test('why a run failed, and why an agent is suspended, is on the board', () => {
       waitsFor: null,
       generation: 1,
       outage: '529 overloaded',
+      outageUntilMs: Date.UTC(2026, 10, 18, 3, 22),
     },
   ]
   const view = { ...VIEW, status: 'failed', failure, agents } as unknown as RunView
   const board = drawBoard(view, SETTINGS).join('\n')
   expect(board).toContain('! No story was made of the spec: it contradicts itself.')
-  expect(board).toMatch(/pm +SUSPEND +529 overloaded/)
+  expect(board).toMatch(/pm +SUSPEND +until 2026-11-18 03:22 UTC, 529 overloaded/)
 })
 
 const HINT = 'a answers what is asked, q leaves the demo'

@@ -2,7 +2,7 @@ import { printable } from '../printable.ts'
 import type { Style } from '../style.ts'
 import { cut, padTo, widthOf, wrap, wrapShort } from '../terminal-text.ts'
 import { leastQuestionLines, type QuestionSettings, questionLines } from './board-questions.ts'
-import { printDuration, printMoney } from './figures.ts'
+import { printDuration, printMoney, printTime } from './figures.ts'
 import { isStoryOver, type RunView, type StoryView, storiesLeft } from './run-view.ts'
 
 /** What the board is drawn with. */
@@ -190,10 +190,12 @@ function agentLines({ agents }: RunView, style: Style, linesMax: number): string
   if (linesMax < 1) return []
   const busy = agents.filter(({ state }) => state !== 'WAITING' && state !== 'DONE')
   const idle = agents.length - busy.length
-  const lines = busy.map(({ id, state, story, turn, waitsFor, generation, isHalted, outage }) => {
+  const lines = busy.map((agent) => {
+    const { id, state, story, turn, waitsFor, generation, isHalted, outage, outageUntilMs } = agent
     const thinks = turn === null ? '' : `turn ${turn}`
     const waits = waitsFor === null ? '' : `waits for ${WAITED_FOR[waitsFor] ?? waitsFor}`
-    const what = [story, thinks, waits, isHalted ? 'halted' : '', outage]
+    const until = outageUntilMs == null ? '' : `until ${printTime(outageUntilMs)}`
+    const what = [story, thinks, waits, isHalted ? 'halted' : '', until, outage]
     const detail = what.filter(Boolean).join(', ')
     const again = generation > 1 ? style.dim(` #${generation}`) : ''
     const paint = state === 'SUSPEND' || state === 'ERROR' || isHalted ? style.warn : plain

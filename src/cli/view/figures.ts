@@ -9,6 +9,15 @@ export function printDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
+/** The furthest that a date can be. */
+const TIME_MS_MAX = 8_640_000_000_000_000
+
+/** A moment, to the minute, in words that mean the same everywhere. */
+export function printTime(ms: number): string {
+  const [day, time = ''] = new Date(Math.min(ms, TIME_MS_MAX)).toISOString().split('T')
+  return `${day} ${time.slice(0, 5)} UTC`
+}
+
 /** Money and tokens; what has no known price is said to have none, and never to be free. */
 export function printMoney({
   microdollars,

@@ -6,14 +6,14 @@ import { viewRun } from './run-view.ts'
 const RUN = { id: 'r', status: 'running', createdMs: 0, config: {} } as unknown as RunRecord
 
 test.each([
-  ['SUSPEND', '529 overloaded'],
+  ['SUSPEND', '529 overloaded', 7],
   // What it was suspended for last is no news.
-  ['DRAFTING', null],
-])('of an agent in %s the outage is %s', (state, outage) => {
-  const data = { $outage: { reason: '529 overloaded', tries: 4 } }
+  ['DRAFTING', null, null],
+])('of an agent in %s the outage is %s', (state, outage, outageUntilMs) => {
+  const data = { $outage: { reason: '529 overloaded', tries: 4, untilMs: 7 } }
   const pm = { id: 'r/pm', key: 1, role: 'pm', state, data, generation: 1, halted: false }
   const { agents } = viewRun(RUN, [pm as unknown as AgentRecord], [], null)
-  expect(agents).toMatchObject([{ id: 'pm', outage }])
+  expect(agents).toMatchObject([{ id: 'pm', outage, outageUntilMs }])
 })
 
 test('of each agent it is known for whom it waits', () => {

@@ -83,6 +83,8 @@ interface AgentView {
   readonly waitsFor: string | null
   /** Why it is suspended; null where it is not. */
   readonly outage: string | null
+  /** Until when whatever it waits for asked to be left alone; null where no time was named. */
+  readonly outageUntilMs: number | null
 }
 
 /** Something that only a human can answer. */
@@ -244,7 +246,7 @@ function viewAgent({
   const work = data.work as { story?: { id?: string } } | undefined
   const request = data.request as { story?: { id?: string } | null } | undefined
   const thinking = data.thinking as { turn?: number; awaits?: string | null } | undefined
-  const outage = data[OUTAGE] as unknown as Outage | undefined
+  const outage = state === 'SUSPEND' ? (data[OUTAGE] as unknown as Outage | undefined) : undefined
   return {
     id: placeOf(id),
     role,
@@ -253,7 +255,8 @@ function viewAgent({
     generation,
     isHalted: halted,
     turn: thinking?.awaits ? (thinking.turn ?? null) : null,
-    outage: state === 'SUSPEND' ? (outage?.reason ?? null) : null,
+    outage: outage?.reason ?? null,
+    outageUntilMs: outage?.untilMs ?? null,
   }
 }
 
