@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/longest-first.ts'
 import { scratchEnvironment } from './test/scratch.ts'
 import { SUITES } from './test/suites.ts'
 
@@ -8,6 +9,7 @@ export default defineConfig({
   test: {
     // Tests wait for processes and for the disk more than they work.
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     projects: SUITES.map(({ name, include, isAlone, isShared, isAboutDisks }) => ({
       test: {
         name,
