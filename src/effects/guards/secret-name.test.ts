@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPlainWords } from './secret-name.ts'
+import { isPlainWords, isSecretHeader, isSecretName, isSecretSetting } from './secret-name.ts'
 
 test.each([
   ...['postgres', 'your-api-key-here', 'Claims Team', 'NONE', 'LM Studio', 'not_needed'],
@@ -14,3 +14,32 @@ test.each([
 ])('%s is none', (value) => {
   expect(isPlainWords(value)).toBe(false)
 })
+
+test.each([
+  ...['x-api-key', 'Authorization', 'Cookie', 'AccessKey', 'accesskey', 'X-AuthToken', 'X-APIKey'],
+  ...['X-AccessToken', 'X-ClientSecret', 'OK-ACCESS-PASSPHRASE', 'X-PAT', 'X-PortKey-ApiKey'],
+  ...['X-SupportKey', 'X-Authorisation'],
+])('the header %s holds a secret', (name) => {
+  expect(isSecretHeader(name)).toBe(true)
+})
+
+test.each([
+  ...['X-Portkey-Provider', 'X-PortKey-Config', 'X-Compass-Team', 'X-Author', 'X-Keyboard'],
+  ...['X-AuthType', 'X-Auth-Email', 'X-OAuth-Client', 'X-Compat', 'X-Path', 'X-GitHub-Api-Version'],
+])('the header %s holds none', (name) => {
+  expect(isSecretHeader(name)).toBe(false)
+})
+
+test.each(['GITHUB_PAT', 'githubPat', 'GitHubPAT', 'AUTHORISATION', 'apiKey'])(
+  'the setting %s is a secret',
+  (name) => {
+    expect([isSecretName(name), isSecretSetting(name)]).toEqual([true, true])
+  },
+)
+
+test.each(['compat', 'GIT_AUTHOR', 'TOKENIZER', 'PORTKEY_CONFIG', 'AUTH_TYPE', 'KEY_FILE'])(
+  'the setting %s is none',
+  (name) => {
+    expect(isSecretSetting(name)).toBe(false)
+  },
+)

@@ -1,9 +1,18 @@
 const SECRET_NAME =
   /KEY|TOKEN|HEADERS|SECRET|PASS|PWD|CREDENTIAL|AUTH|COOKIE|DSN|(?:^|[_-])PAT(?:$|[_-])/i
 
-/** Headers say what they are in whole words: `X-Portkey-Provider` speaks of no key. */
+/** Headers say what they are in whole words, which many write as one. */
 const SECRET_HEADER =
-  /(?:^|[-_])(?:api)?(?:key|token|secret|pass(?:word|wd)?|auth(?:orization)?|cookie|credentials?)(?:$|[-_])/i
+  /(?:^|[-_])(?:api|access|auth|client)?(?:key|token|secret|pass(?:word|wd|phrase)?|pat|auth(?:ori[sz]ation)?|cookie|credentials?)(?:$|[-_])/i
+
+/** What is said about a secret and is none. */
+const ABOUT =
+  /(?:file|path|dir|url|uri|host|domain|endpoint|region|realm|issuer|audience|sock|socket|name|email|provider|method|scheme|scopes?|type|mode|version|enabled)$/i
+/** What has the letters of a secret's name in it. */
+const OTHERWISE = /author(?!i[sz])|tokeni[sz]er|(?<![a-z])portkey/gi
+
+/** Where a word begins in a name such as `accessToken` or `APIKey`, but not in `OAuth`. */
+const HUMP = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])/g
 
 const SCHEME = /^(?:bearer|basic|token)\s+(?=\S)/i
 
@@ -16,12 +25,18 @@ const WORDS = new RegExp(`^${WORD}(?:[ ._-]${WORD})*$`)
 
 /** Whether a variable says by its name that its value is for nobody's eyes. */
 export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name)
+  return SECRET_NAME.test(name.replace(HUMP, '-'))
+}
+
+/** The same for a setting that anybody may have named, who may also speak about a secret. */
+export function isSecretSetting(name: string): boolean {
+  return isSecretName(name.replace(OTHERWISE, '')) && !ABOUT.test(name)
 }
 
 /** Whether a header says by its name that its value is for nobody's eyes. */
 export function isSecretHeader(name: string): boolean {
-  return SECRET_HEADER.test(name)
+  const words = name.replace(OTHERWISE, '').replace(HUMP, '-')
+  return SECRET_HEADER.test(words) && !ABOUT.test(name)
 }
 
 /** A header's value, and the same without the word before it that says what it is. */

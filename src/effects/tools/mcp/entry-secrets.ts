@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { bareValues, isPlainWords, isSecretHeader, isSecretName } from '../../guards/secret-name.ts'
+import {
+  bareValues,
+  isPlainWords,
+  isSecretHeader,
+  isSecretName,
+  isSecretSetting,
+} from '../../guards/secret-name.ts'
 import type { McpEntry } from './mcp-config.ts'
 import { HARMLESS } from './run-server.ts'
 
 const WORD = /^[a-z]{1,12}$/
 
-/** What is said about a secret and is none. */
-const ABOUT =
-  /(?:file|path|dir|url|uri|host|domain|endpoint|region|realm|issuer|audience|sock|socket|name|email|provider|method|scheme|scopes?|type|mode|version|enabled)$/i
-/** What has the letters of a secret's name in it. */
-const OTHERWISE = /author(?!iz)|tokeni[sz]er/gi
 /** A count, a time, a version. */
 const NUMBER = /^\d[\d.,:_-]{0,11}$/
 const RELATIVE = /^(?:~|\.{1,2})\//
@@ -47,11 +48,13 @@ export function literalSecrets(entry: McpEntry): readonly string[] {
 }
 
 function inEnvironment({ args, env }: Extract<McpEntry, { type: 'stdio' }>): readonly string[] {
-  const values = Object.entries(env).flatMap(([name, value]) => (isNamed(name) ? [value] : []))
+  const values = Object.entries(env).flatMap(([name, value]) =>
+    isSecretSetting(name) ? [value] : [],
+  )
   const further = args.flatMap((text, at) => {
     const [, flag = ''] = FLAG.exec(text) ?? []
     const next = args[at + 1] ?? ''
-    return isNamed(flag) && !NO_VALUE.test(next) ? [next] : inArgument(text)
+    return isSecretSetting(flag) && !NO_VALUE.test(next) ? [next] : inArgument(text)
   })
   return [...values, ...further].flatMap(bareValues)
 }
@@ -62,7 +65,7 @@ function inEnvironment({ args, env }: Extract<McpEntry, { type: 'stdio' }>): rea
  */
 function inArgument(text: string, isInner = false): readonly string[] {
   const [, name = '', value = ''] = ASSIGNED.exec(text) ?? []
-  if (isNamed(name)) return [value]
+  if (isSecretSetting(name)) return [value]
   if (name !== '' && !isInner) return inArgument(value, true)
   const [, header = '', content = ''] = HEADER.exec(text) ?? []
   return inHeaders({ [header]: content })
@@ -77,12 +80,8 @@ function inHeaders(headers: Readonly<Record<string, string>>): readonly string[]
 function inQuery(text: string): readonly string[] {
   return [...text.matchAll(QUERIED)].flatMap(([, name = '', value = '']) => {
     const meant = new URLSearchParams(`v=${value.replaceAll('+', '%2B')}`).get('v') ?? ''
-    return isNamed(name) ? [value, meant] : []
+    return isSecretSetting(name) ? [value, meant] : []
   })
-}
-
-function isNamed(name: string): boolean {
-  return isSecretName(name.replace(OTHERWISE, '')) && !ABOUT.test(name)
 }
 
 function isTelling(value: string): boolean {
