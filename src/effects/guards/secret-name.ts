@@ -5,6 +5,10 @@ const SECRET_NAME =
 const SECRET_HEADER =
   /(?:^|[-_])(?:api|access|auth|client)?(?:key|token|secret|pass(?:word|wd|phrase)?|pat|auth(?:ori[sz]ation)?|cookie|credentials?)(?:$|[-_])/i
 
+/** Fields say it at the end: `keyId` and `passMode` are about one. */
+const SECRET_FIELD =
+  /(?:key|token|secret|password|passwd|passphrase|authori[sz]ation|cookie|(?:^|[-_.])(?:pass|pwd|pat))$/i
+
 /** What is said about a secret and is none. */
 const ABOUT =
   /(?:file|path|dir|url|uri|host|domain|endpoint|region|realm|issuer|audience|sock|socket|name|email|provider|method|scheme|scopes?|type|mode|version|enabled)$/i
@@ -13,8 +17,6 @@ const OTHERWISE = /author(?!i[sz])|tokeni[sz]er|(?<![a-z])portkey/gi
 
 /** Where a word begins in a name such as `accessToken` or `APIKey`, but not in `OAuth`. */
 const HUMP = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])/g
-
-const SCHEME = /^(?:bearer|basic|token)\s+(?=\S)/i
 
 /**
  * Spelled as words and names are, such as `GitHub` and `OpenAI`, and no longer: a key may have
@@ -39,9 +41,9 @@ export function isSecretHeader(name: string): boolean {
   return SECRET_HEADER.test(words) && !ABOUT.test(name)
 }
 
-/** A header's value, and the same without the word before it that says what it is. */
-export function bareValues(value: string): readonly string[] {
-  return SCHEME.test(value) ? [value, value.replace(SCHEME, '')] : [value]
+/** Whether a field of a configuration says by the end of its name that its value is a secret. */
+export function isSecretField(name: string): boolean {
+  return SECRET_FIELD.test(name.replace(HUMP, '-'))
 }
 
 /** Whether a value is words, such as a team or a stage, which code and conversations are full of. */

@@ -50,7 +50,7 @@ test('what is inside headers is found too, and words in them are none', () => {
   expect(whole).toBe(lines.join('\n'))
   expect(inside).toEqual([
     ...['gw-0123456789', 'Bearer held-by-mine', 'held-by-mine', '7f3a9c11'],
-    ...['basic bWU6aHVudGVyMg==', 'bWU6aHVudGVyMg==', 'opensesame'],
+    ...['basic bWU6aHVudGVyMg==', 'bWU6aHVudGVyMg==', 'hunter2', 'opensesame'],
     ...['plainwords', 'letmein'],
   ])
 })
@@ -64,6 +64,14 @@ test('headers inside a configuration are found too', () => {
     'Bearer held-by-mine',
     'held-by-mine',
   ])
+})
+
+test('so is the password of an address', () => {
+  const addressOf = (password: string) => ({
+    ANTHROPIC_BASE_URL: `https://me:${password}@gateway.example.org`,
+  })
+  expect(secretsOf(AGENTS.claude, addressOf('b7Qz91%2FLm'))).toEqual(['b7Qz91%2FLm', 'b7Qz91/Lm'])
+  expect(secretsOf(AGENTS.claude, addressOf('anthropic'))).toEqual([])
 })
 
 test('of an agent that nobody knows, every value is one', () => {

@@ -1,11 +1,14 @@
-import { bareValues, isPlainWords, isSecretHeader, isSecretName } from '../../guards/secret-name.ts'
+import {
+  bareValues,
+  fieldsInJson,
+  headersIn,
+  inAddresses,
+  type NamedValue,
+} from '../../guards/inner-secrets.ts'
+import { isPlainWords, isSecretHeader, isSecretName } from '../../guards/secret-name.ts'
 import type { Agent } from './agent.ts'
 
-const SECRET_IN_JSON =
-  /"[\w-]*(?:key|token|secret|password|authorization|cookie)"\s*:\s*"([^"]{4,})"/gi
-
 const HEADERS_NAME = /HEADERS/i
-const HEADER = /^[ \t]*([\w-]+)[ \t]*:(.*)$/gm
 
 /** What people set to be served otherwise, and not to be let in. */
 const OPEN_HEADER = /(?:^|-)(?:beta|version|referer|user-agent|title)$/i
@@ -17,20 +20,16 @@ export function secretsOf(
 ): readonly string[] {
   const values = variables.flatMap((name) => {
     const value = environment[name] ?? ''
-    const found = [...value.matchAll(SECRET_IN_JSON)].map(([, inner = '']) => inner)
-    const inside = (HEADERS_NAME.test(name) ? [...found, ...headersIn(value)] : found).flatMap(
-      bareValues,
-    )
+    const headers = HEADERS_NAME.test(name) ? headersIn(value).filter(isTellingHeader) : []
+    const addresses = inAddresses(value).filter(([, inner]) => !isPlainWords(inner))
+    const named = [...[...fieldsInJson(value), ...headers].flatMap(bareValues), ...addresses]
+    const inside = named.map(([, inner]) => inner)
     return areVariablesSecret || isSecretName(name) ? [value, ...inside] : inside
   })
-  return values.filter((value) => value.trim() !== '')
+  return [...new Set(values)].filter((value) => value.trim() !== '')
 }
 
 /** What a program sends with every request may be shown to it again without its name. */
-function headersIn(text: string): readonly string[] {
-  return [...text.matchAll(HEADER)].flatMap(([, name = '', after = '']) => {
-    const value = after.trim()
-    if (isSecretHeader(name)) return [value]
-    return isPlainWords(value) || OPEN_HEADER.test(name) ? [] : [value]
-  })
+function isTellingHeader([name, value]: NamedValue): boolean {
+  return isSecretHeader(name) || !(isPlainWords(value) || OPEN_HEADER.test(name))
 }

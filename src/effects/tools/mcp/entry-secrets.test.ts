@@ -5,10 +5,10 @@ import { expandEntry } from './mcp-variables.ts'
 // What an entry says, which is not for JavaScript to fill in.
 const variable = (name: string) => `\${${name}}`
 
-const secretsOf = (entry: object) => {
+const secretsOf = (entry: object, given = 'given-1') => {
   const [server] = readMcpConfig(JSON.stringify({ mcpServers: { a: entry } })).servers
   if (server === undefined) throw new Error('no server')
-  const expanded = expandEntry(server.entry, ['GIVEN'], { GIVEN: 'given-1' })
+  const expanded = expandEntry(server.entry, ['GIVEN'], { GIVEN: given })
   return expanded.ok ? expanded.secrets : expanded.reason
 }
 const inArgs = (...args: readonly string[]) => secretsOf({ command: 'x', args })
@@ -46,6 +46,46 @@ test.each([
   expect(inArgs(...args)).toEqual(secrets)
 })
 
+const KEY = 'b7Qz91LmPw44xT'
+
+test.each([
+  [['--config', JSON.stringify({ apiKey: KEY, region: 'eu-1' })]],
+  [['run', `postgresql://app:${KEY}@localhost/db`]],
+  [[`--api-key="${KEY}"`]],
+  [["--env='API_TOKEN=x1'", '--token', `'${KEY}'`], ['x1']],
+  [['-c', `export API_TOKEN=${KEY}; exec server --stage dev-1`]],
+  [['-c', `server --api-key ${KEY} --level l3`]],
+  [['-c', `curl -H "x-api-key: ${KEY}" https://a.test | tee log-1`]],
+])('so is what has more around it: %j', (args, others: readonly string[] = []) => {
+  expect(inArgs(...args)).toEqual([...others, KEY])
+})
+
+test('so is what stands inside a value, whatever that is called', () => {
+  const headers = JSON.stringify({ Authorization: `Bearer ${KEY}`, 'Notion-Version': '2022-06-28' })
+  const bearer = [`Bearer ${KEY}`, KEY]
+  expect(secretsOf({ command: 'x', env: { OPENAPI_MCP_HEADERS: headers } })).toEqual([
+    headers,
+    ...bearer,
+  ])
+  expect(secretsOf({ command: 'x', env: { SETUP: headers } })).toEqual(bearer)
+  const lines = `X-Team: t-1\nAuthorization: Bearer ${KEY}`
+  expect(secretsOf({ command: 'x', env: { HEADERS: lines } })).toEqual([lines, ...bearer])
+  expect(secretsOf({ command: 'x', env: { DB: `postgres://me:${KEY}@h/db` } })).toEqual([KEY])
+  const cookie = `session=${KEY}; theme=dark`
+  const inCookie = secretsOf({ url: 'https://a.test/mcp', headers: { Cookie: cookie } })
+  expect(inCookie).toEqual([cookie, KEY])
+})
+
+test('so is what stands inside a variable', () => {
+  const value = JSON.stringify({ Authorization: `Bearer ${KEY}` })
+  const given = variable('GIVEN')
+  expect(secretsOf({ command: 'x', env: { SETUP: given } }, value)).toEqual([
+    ...[value, `Bearer ${KEY}`, KEY],
+  ])
+  const remote = { url: 'https://a.test/mcp', headers: { Authorization: given } }
+  expect(secretsOf(remote, `ApiKey ${KEY}`)).toEqual([`ApiKey ${KEY}`, KEY])
+})
+
 test('so are letters alone, where they are more than a word has', () => {
   const letters = 'qwzlmpxrtvnaabcdkeyfu'
   expect(inArgs('--token', letters, '--secret', letters.slice(1))).toEqual([letters])
@@ -78,6 +118,7 @@ test('plain words, numbers, places and addresses are none, nor what is said abou
     ...{ GIT_AUTHOR_EMAIL: 'me@a.test', GIT_AUTHOR: 'me1', AUTH_METHOD: 'oauth2' },
     ...{ TOKENIZER: 'o200k_base', AUTH0_DOMAIN: 'dev-1.us.auth0.com', OAUTH_SCOPES: 'repo,r:org' },
     ...{ SSH_AUTH_SOCK: '/run/none.sock', AUTH_REGION: 'eu-1' },
+    ...{ DB: 'postgres://postgres:postgres@h', SETUP: '{"password":"postgres","key":"k"}' },
     ...{ AUTH: 'https://sso.a.test/v2', KEYCLOAK_URL: 'https://a:b1@sso.a.test', PASS: '' },
   }
   expect(secretsOf({ command: 'x', env })).toEqual([])

@@ -2,6 +2,13 @@ import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import {
   bareValues,
+  fieldsInJson,
+  headersIn,
+  inAddresses,
+  type NamedValue,
+  unquoted,
+} from '../../guards/inner-secrets.ts'
+import {
   isPlainWords,
   isSecretHeader,
   isSecretName,
@@ -23,7 +30,9 @@ const ASSIGNED = /^-{0,2}([\w.-]+)=(.*)$/s
 /** A value may begin with a dash too, and then has a digit as a rule. */
 const NO_VALUE = /^(?:--[\w.-]+|-[^\d\s]+)$/
 const HEADER = /^([\w-]+)\s*:\s*(.*)$/s
-const QUERIED = /[?&]([\w.-]+)=([^&#\s]+)/g
+/** Only what a shell reads has more than one word in it. */
+const SHELL_WORD = /(?:"[^"]*"|'[^']*'|[^\s;&|"'])+/g
+const SHELL_QUOTED = /"([^"]*)"|'([^']*)'/g
 
 /**
  * Whether the value of a variable is for nobody else. Not the name of a place, nor a word such as
@@ -36,55 +45,67 @@ export function isSecretVariable(name: string, value: string): boolean {
 
 /**
  * The values that stand in an entry itself under the name of a secret: in its environment, its
- * headers, its arguments and the query of an address. Plain words and numbers are none: the
- * repository is full of them, and so are examples.
+ * headers, its arguments, an address, and in JSON inside any of them. Plain words and numbers are
+ * none: the repository is full of them, and so are examples.
  */
 export function literalSecrets(entry: McpEntry): readonly string[] {
-  const [texts, named] =
+  const found =
     entry.type === 'stdio'
-      ? [[...entry.args, ...Object.values(entry.env)], inEnvironment(entry)]
-      : [[entry.url, ...Object.values(entry.headers)], inHeaders(entry.headers)]
-  return [...named, ...texts.flatMap(inQuery)].filter(isTelling)
+      ? [...inEnvironment(entry.env), ...inArguments([entry.command, ...entry.args])]
+      : [...inHeaders(Object.entries(entry.headers)), ...inText(entry.url)]
+  return [...new Set(found.filter(isTelling).map(([, value]) => value))]
 }
 
-function inEnvironment({ args, env }: Extract<McpEntry, { type: 'stdio' }>): readonly string[] {
-  const values = Object.entries(env).flatMap(([name, value]) =>
-    isSecretSetting(name) ? [value] : [],
-  )
-  const further = args.flatMap((text, at) => {
+function inEnvironment(env: Readonly<Record<string, string>>): readonly NamedValue[] {
+  return Object.entries(env).flatMap(([name, text]) => {
+    const value = unquoted(text)
+    const whole = isSecretSetting(name) ? bareValues([name, value]) : []
+    const lines = /headers/i.test(name) ? inHeaders(headersIn(value)) : []
+    return [...whole, ...lines, ...inText(value)]
+  })
+}
+
+/** What one argument gives a shell to read is arguments again, and what those give is not. */
+function inArguments(args: readonly string[], isInner = false): readonly NamedValue[] {
+  return args.flatMap((text, at) => {
     const [, flag = ''] = FLAG.exec(text) ?? []
     const next = args[at + 1] ?? ''
-    return isSecretSetting(flag) && !NO_VALUE.test(next) ? [next] : inArgument(text)
+    const isFlag = isSecretSetting(flag) && !NO_VALUE.test(next)
+    const named = isFlag ? bareValues([flag, unquoted(next)]) : inArgument(text)
+    const words = isInner ? [] : wordsIn(text)
+    return [...named, ...inText(text), ...(words.length > 1 ? inArguments(words, true) : [])]
   })
-  return [...values, ...further].flatMap(bareValues)
 }
 
 /**
  * `--api-key=x`, and what programs are handed for others: `TOKEN=x`, `Authorization: x`. Once inside
  * another, as in `--env=TOKEN=x`, and no deeper: nobody has trusted the text yet.
  */
-function inArgument(text: string, isInner = false): readonly string[] {
+function inArgument(text: string, isInner = false): readonly NamedValue[] {
   const [, name = '', value = ''] = ASSIGNED.exec(text) ?? []
-  if (isSecretSetting(name)) return [value]
-  if (name !== '' && !isInner) return inArgument(value, true)
+  if (isSecretSetting(name)) return bareValues([name, unquoted(value)])
+  if (name !== '' && !isInner) return inArgument(unquoted(value), true)
   const [, header = '', content = ''] = HEADER.exec(text) ?? []
-  return inHeaders({ [header]: content })
+  return inHeaders([[header, unquoted(content)]])
 }
 
-function inHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
-  const named = Object.entries(headers).filter(([name]) => isSecretHeader(name))
-  return named.flatMap(([, value]) => bareValues(value))
+function wordsIn(text: string): readonly string[] {
+  return [...text.matchAll(SHELL_WORD)].map(([word]) => word.replace(SHELL_QUOTED, '$1$2'))
 }
 
-/** As it is written, and as it is meant. */
-function inQuery(text: string): readonly string[] {
-  return [...text.matchAll(QUERIED)].flatMap(([, name = '', value = '']) => {
-    const meant = new URLSearchParams(`v=${value.replaceAll('+', '%2B')}`).get('v') ?? ''
-    return isSecretSetting(name) ? [value, meant] : []
+function inHeaders(headers: readonly NamedValue[]): readonly NamedValue[] {
+  return headers.flatMap(([name, value]) => {
+    const whole = isSecretHeader(name) ? bareValues([name, value]) : []
+    return [...whole, ...inText(value)]
   })
 }
 
-function isTelling(value: string): boolean {
+/** Whatever the text is called, it may have more in it. */
+function inText(text: string): readonly NamedValue[] {
+  return [...fieldsInJson(text).flatMap(bareValues), ...inAddresses(text)]
+}
+
+function isTelling([, value]: NamedValue): boolean {
   const isOpen = isPlainWords(value) || [NUMBER, ADDRESS, RELATIVE].some((one) => one.test(value))
   return value.trim() !== '' && !isOpen && !isPlace(value)
 }

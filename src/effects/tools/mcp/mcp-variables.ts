@@ -28,15 +28,20 @@ export function expandEntry(
 ): Expansion {
   const secrets = new Set(literalSecrets(mapTexts(entry, withoutVariables)))
   const missing: string[] = []
+  const filledIn: string[] = []
   const expand = (text: string) =>
     text.replace(REFERENCE, (_, name: string, otherwise: string | undefined) => {
       const isGiven = named.includes(name) && Object.hasOwn(environment, name)
       const value = isGiven ? environment[name] : undefined
       if (!value && otherwise === undefined) missing.push(name)
+      if (value) filledIn.push(value)
       if (value && isSecretVariable(name, value)) secrets.add(value)
       return value || (otherwise ?? '')
     })
   const expanded = mapTexts(entry, expand)
+  // A key may stand inside a value; whether the value itself is a secret was said above.
+  const isInside = (secret: string) => !filledIn.some((value) => secret.includes(value))
+  for (const secret of literalSecrets(expanded).filter(isInside)) secrets.add(secret)
   const [name] = missing
   if (name === undefined) return { ok: true, entry: expanded, secrets: [...secrets] }
   const why = named.includes(name) ? 'which is not set' : 'which it was not given'
