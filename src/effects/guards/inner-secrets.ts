@@ -1,4 +1,4 @@
-import { isSecretField, isSecretSetting } from './secret-name.ts'
+import { isAppPassword, isSecretField, isSecretSetting } from './secret-name.ts'
 
 /** A value, and the name that it stands under. */
 export type NamedValue = readonly [name: string, value: string]
@@ -46,11 +46,13 @@ const PARAMETER = /^([\w-]{1,40})=([^=].*)$/s
 
 /**
  * A value with what of it tells as much without the rest: behind the word that says what it is, the
- * password of one that is for a name and a password, and the values of cookies.
+ * password of one that is for a name and a password, and the values of cookies. What is shown in
+ * groups is typed without them.
  */
 export function bareValues([name, value]: NamedValue): readonly NamedValue[] {
   const whole = [name, value] as const
   if (/cookie/i.test(name)) return [whole, ...cookiesIn(value)]
+  if (isAppPassword(name, value)) return [whole, [name, value.replaceAll(' ', '')]]
   const other = AUTHORIZATION.test(name) ? ANY_SCHEME.exec(value) : null
   const [, scheme, rest = ''] = SCHEME.exec(value) ?? other ?? []
   if (scheme === undefined) return [whole]

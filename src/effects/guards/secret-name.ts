@@ -25,6 +25,10 @@ const HUMP = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z]{2})(?=[A-Z][a-z])/g
 const WORD = '(?:[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{2,19}){0,2}[A-Z]{0,3}|[A-Z]{1,20})'
 const WORDS = new RegExp(`^${WORD}(?:[ ._-]${WORD})*$`)
 
+const PASSWORD_NAME = /(?:^|[-_.])pass|passw|pwd/i
+/** As Google makes them for an app: letters alone, which it shows in four groups. */
+const APP_PASSWORD = /^(?:[a-z]{4} ){3}[a-z]{4}$|^[a-z]{16}$/
+
 /** Whether a variable says by its name that its value is for nobody's eyes. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replace(HUMP, '-'))
@@ -46,7 +50,15 @@ export function isSecretField(name: string): boolean {
   return SECRET_FIELD.test(name.replace(HUMP, '-'))
 }
 
-/** Whether a value is words, such as a team or a stage, which code and conversations are full of. */
-export function isPlainWords(value: string): boolean {
-  return WORDS.test(value)
+/**
+ * Whether a value is words, such as a team or a stage, which code and conversations are full of.
+ * Under the name of a password, what is made of letters as passwords are is none.
+ */
+export function isPlainWords(value: string, name = ''): boolean {
+  return WORDS.test(value) && !isAppPassword(name, value)
+}
+
+/** Whether a value has the form that a password for one app is given in. */
+export function isAppPassword(name: string, value: string): boolean {
+  return PASSWORD_NAME.test(name.replace(HUMP, '-')) && APP_PASSWORD.test(value)
 }

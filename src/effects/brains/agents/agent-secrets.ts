@@ -21,7 +21,7 @@ export function secretsOf(
   const values = variables.flatMap((name) => {
     const value = environment[name] ?? ''
     const headers = HEADERS_NAME.test(name) ? headersIn(value).filter(isTellingHeader) : []
-    const addresses = inAddresses(value).filter(([, inner]) => !isPlainWords(inner))
+    const addresses = inAddresses(value).filter(([key, inner]) => !isPlainWords(inner, key))
     const named = [...[...fieldsInJson(value), ...headers].flatMap(bareValues), ...addresses]
     const inside = named.map(([, inner]) => inner)
     return areVariablesSecret || isSecretName(name) ? [value, ...inside] : inside

@@ -91,6 +91,20 @@ test('so are letters alone, where they are more than a word has', () => {
   expect(inArgs('--token', letters, '--secret', letters.slice(1))).toEqual([letters])
 })
 
+test('so is a password for one app, which is letters alone, in groups or not', () => {
+  const [grouped, joined] = ['wqzr kplx tnbv jhgd', 'wqzrkplxtnbvjhgd']
+  expect(secretsOf({ command: 'x', env: { SMTP_PASSWORD: grouped } })).toEqual([grouped, joined])
+  expect(secretsOf({ command: 'x', env: { SMTP_PASSWORD: joined } })).toEqual([joined])
+  expect(inArgs('--smtp-pass', joined, `smtp://me:${joined}@h`)).toEqual([joined])
+  const words = {
+    SMTP_TOKEN: joined,
+    COMPASS_TEAM: joined,
+    SMTP_PASSWORD: 'four more such words',
+    API_KEY: grouped,
+  }
+  expect(secretsOf({ command: 'x', env: words })).toEqual([])
+})
+
 test('so are letters that no word is spelled with', () => {
   expect(inArgs('--token', 'xKqPwTzRvB', '--secret', 'Postgres', '--auth', 'NONE')).toEqual([
     'xKqPwTzRvB',

@@ -105,8 +105,9 @@ function inText(text: string): readonly NamedValue[] {
   return [...fieldsInJson(text).flatMap(bareValues), ...inAddresses(text)]
 }
 
-function isTelling([, value]: NamedValue): boolean {
-  const isOpen = isPlainWords(value) || [NUMBER, ADDRESS, RELATIVE].some((one) => one.test(value))
+function isTelling([name, value]: NamedValue): boolean {
+  const isOpen =
+    isPlainWords(value, name) || [NUMBER, ADDRESS, RELATIVE].some((one) => one.test(value))
   return value.trim() !== '' && !isOpen && !isPlace(value)
 }
 
