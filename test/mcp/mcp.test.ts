@@ -51,6 +51,17 @@ describe('a server that is not trusted', () => {
     expect((await world.open(server)).refused[0]?.reason).toMatch(/ANTHROPIC_API_KEY/)
     expect(world.starts).toEqual([])
   })
+
+  test('tells nobody the keys in its entry either, whatever it lacks', async () => {
+    const env = { TICKETS_TOKEN: 'tck_Zx81LmQ0', OTHER: variable('ABSENT') }
+    const server = world.ours({}, { env })
+    expect((await world.open(server)).secrets).toEqual(['tck_Zx81LmQ0'])
+    await trustMcpServer(world.folder, server, { definitions: 'a'.repeat(64), variables: [] })
+    expect((await world.open(server)).secrets).toEqual(['tck_Zx81LmQ0'])
+    const changed = await world.open(world.ours({}, { env, cwd: '.' }))
+    expect(changed.refused[0]?.reason).toMatch(/entry .* has changed/)
+    expect(changed.secrets).toEqual(['tck_Zx81LmQ0'])
+  })
 })
 
 describe('a trusted server', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readMcpConfig } from './mcp-config.ts'
-import { expandEntry } from './mcp-variables.ts'
+import { expandEntry, ownSecrets } from './mcp-variables.ts'
 
 // What an entry says, which is not for JavaScript to fill in.
 const variable = (name: string) => `\${${name}}`
@@ -82,6 +82,12 @@ test('so is what stands inside a variable', () => {
   expect(secretsOf({ command: 'x', env: { SETUP: given } }, value)).toEqual([
     ...[value, `Bearer ${KEY}`, KEY],
   ])
+  const { ok, ...expanded } = expandEntry(
+    { type: 'stdio', command: 'x', args: [variable('PORT')], env: { SETUP: given } },
+    ['GIVEN', 'PORT'],
+    { GIVEN: value, PORT: '1' },
+  )
+  expect([ok, expanded]).toMatchObject([true, { secrets: expect.arrayContaining([KEY]) }])
   const remote = { url: 'https://a.test/mcp', headers: { Authorization: given } }
   expect(secretsOf(remote, `ApiKey ${KEY}`)).toEqual([`ApiKey ${KEY}`, KEY])
 })
@@ -123,6 +129,25 @@ test('so is what stands in for a variable, and nothing beside one', () => {
   const absent = variable('ABSENT:-Qw7z')
   const env = { A_TOKEN: absent, B_TOKEN: `x1-${given}`, C_TOKEN: `Bearer ${given}` }
   expect(secretsOf({ command: 'x', env })).toEqual(['Qw7z', 'given-1'])
+})
+
+test('so is what stands beside a variable, but not around it', () => {
+  const given = variable('GIVEN')
+  expect(secretsOf({ url: `https://${given}/mcp?api_key=${KEY}` })).toEqual([KEY, 'given-1'])
+  expect(secretsOf({ url: `https://a.test/mcp?token=x-${given}&api_key=${KEY}` })).toEqual([
+    ...[KEY, 'given-1'],
+  ])
+  const config = `{"port":${given},"apiKey":"${KEY}","token":"x1-${given}"}`
+  expect(inArgs('--config', config)).toEqual([KEY, 'given-1'])
+})
+
+test('so is what an entry says that cannot be used', () => {
+  const { servers } = readMcpConfig(
+    JSON.stringify({
+      mcpServers: { a: { command: 'x', env: { A_TOKEN: KEY, B_TOKEN: variable('NONE') } } },
+    }),
+  )
+  expect(servers.flatMap(({ entry }) => ownSecrets(entry))).toEqual([KEY])
 })
 
 test('plain words, numbers, places and addresses are none, nor what is said about a secret', () => {

@@ -72,7 +72,8 @@ function inArguments(args: readonly string[], isInner = false): readonly NamedVa
     const next = args[at + 1] ?? ''
     const isFlag = isSecretSetting(flag) && !NO_VALUE.test(next)
     const named = isFlag ? bareValues([flag, unquoted(next)]) : inArgument(text)
-    const words = isInner ? [] : wordsIn(text)
+    if (isInner) return named
+    const words = wordsIn(text)
     return [...named, ...inText(text), ...(words.length > 1 ? inArguments(words, true) : [])]
   })
 }
@@ -86,7 +87,7 @@ function inArgument(text: string, isInner = false): readonly NamedValue[] {
   if (isSecretSetting(name)) return bareValues([name, unquoted(value)])
   if (name !== '' && !isInner) return inArgument(unquoted(value), true)
   const [, header = '', content = ''] = HEADER.exec(text) ?? []
-  return inHeaders([[header, unquoted(content)]])
+  return content === '' ? [] : inHeaders([[header, unquoted(content)]])
 }
 
 function wordsIn(text: string): readonly string[] {

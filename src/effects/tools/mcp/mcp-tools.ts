@@ -12,7 +12,7 @@ import {
 } from './mcp-definitions.ts'
 import type { McpSession } from './mcp-session.ts'
 import type { McpTrust, TrustedServer } from './mcp-trust.ts'
-import { type Expansion, expandEntry } from './mcp-variables.ts'
+import { type Expansion, expandEntry, ownSecrets } from './mcp-variables.ts'
 import type { RunServer } from './run-server.ts'
 
 /** What servers are started with. */
@@ -43,7 +43,7 @@ export interface McpToolsOptions extends McpParts {
 export interface McpTools {
   readonly tools: readonly Tool[]
   readonly refused: readonly McpRefusal[]
-  /** What the servers were given and nobody else may see. */
+  /** What the servers were given, or would be by their entries, and nobody else may see. */
   readonly secrets: readonly string[]
   /** Ends the servers. Never rejects. */
   close(): Promise<void>
@@ -65,7 +65,10 @@ interface Opened {
 export async function openMcpTools(options: McpToolsOptions): Promise<McpTools> {
   const { servers, trust, environment } = options
   const asked = servers.map((server) => [server, admitServer(server, trust, environment)] as const)
-  const given = asked.flatMap(([, admission]) => (admission.ok ? admission.secrets : []))
+  const given = asked.flatMap(([{ entry }, admission]) =>
+    // Anybody can read the entry of a server that is not started.
+    admission.ok ? admission.secrets : ownSecrets(entry),
+  )
   // What one server was given is nothing for another to tell.
   const secrets = [...(options.secrets ?? []), ...given]
   const opened = await Promise.all(

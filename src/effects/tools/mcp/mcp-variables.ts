@@ -4,6 +4,9 @@ import type { McpEntry } from './mcp-config.ts'
 /** `${NAME}`, and `${NAME:-what else}`. */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
+/** Stands for a variable; no argument and no header can have it. */
+const UNKNOWN = '\0'
+
 /** An entry with its variables filled in, and what of it nobody else may see. */
 export type Expansion =
   | { readonly ok: true; readonly entry: McpEntry; readonly secrets: readonly string[] }
@@ -18,6 +21,17 @@ export function variablesIn(entry: McpEntry): readonly string[] {
 }
 
 /**
+ * What nobody else may see of an entry as it is written, whether it is used or not: it lies in the
+ * repository. Of what has to be filled in, only what is given for want of a variable is known.
+ */
+export function ownSecrets(entry: McpEntry): readonly string[] {
+  const written = mapTexts(entry, (text) =>
+    replaceVariables(text, (_name, otherwise) => otherwise ?? UNKNOWN),
+  )
+  return literalSecrets(written).filter((secret) => !secret.includes(UNKNOWN))
+}
+
+/**
  * Fills in variables of the environment, but only those that the user has named. A repository that
  * wants another one gets nothing. Values are put in as they are and not looked through again.
  */
@@ -26,11 +40,11 @@ export function expandEntry(
   named: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
 ): Expansion {
-  const secrets = new Set(literalSecrets(mapTexts(entry, withoutVariables)))
+  const secrets = new Set(ownSecrets(entry))
   const missing: string[] = []
   const filledIn: string[] = []
   const expand = (text: string) =>
-    text.replace(REFERENCE, (_, name: string, otherwise: string | undefined) => {
+    replaceVariables(text, (name, otherwise) => {
       const isGiven = named.includes(name) && Object.hasOwn(environment, name)
       const value = isGiven ? environment[name] : undefined
       if (!value && otherwise === undefined) missing.push(name)
@@ -39,20 +53,37 @@ export function expandEntry(
       return value || (otherwise ?? '')
     })
   const expanded = mapTexts(entry, expand)
-  // A key may stand inside a value; whether the value itself is a secret was said above.
-  const isInside = (secret: string) => !filledIn.some((value) => secret.includes(value))
-  for (const secret of literalSecrets(expanded).filter(isInside)) secrets.add(secret)
+  for (const secret of literalSecrets(expanded)) {
+    if (isNoMixture(secret, filledIn)) secrets.add(secret)
+  }
   const [name] = missing
   if (name === undefined) return { ok: true, entry: expanded, secrets: [...secrets] }
   const why = named.includes(name) ? 'which is not set' : 'which it was not given'
   return { ok: false, reason: `it wants the variable ${name}, ${why}` }
 }
 
-/** What a text says by itself; nothing where something has to be filled in. */
-function withoutVariables(text: string): string {
-  const found = [...text.matchAll(REFERENCE)]
-  const isWhole = found.every(([, , otherwise]) => otherwise !== undefined)
-  return isWhole ? text.replace(REFERENCE, '$2') : ''
+/** What never ends is not looked through again and again: nobody has trusted the text yet. */
+function replaceVariables(
+  text: string,
+  fill: (name: string, otherwise: string | undefined) => string,
+): string {
+  const end = text.lastIndexOf('}') + 1
+  const replaced = text
+    .slice(0, end)
+    .replace(REFERENCE, (_, name: string, otherwise?: string) => fill(name, otherwise))
+  return `${replaced}${text.slice(end)}`
+}
+
+/**
+ * Whether a secret of an entry is not written around a variable: a key inside of its value, or
+ * beside it. Whether a value itself is a secret is for the name of its variable to say.
+ */
+function isNoMixture(secret: string, filledIn: readonly string[]): boolean {
+  if (filledIn.includes(secret)) return false
+  return (
+    filledIn.some((value) => value.includes(secret)) ||
+    !filledIn.some((value) => secret.includes(value))
+  )
 }
 
 function mapTexts(entry: McpEntry, change: (text: string) => string): McpEntry {
