@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { BoundedOutput } from '../process/bounded-output.ts'
 import { openOutputFiles, SHOWN_CHARS_MAX, shorten, shortenParts } from './output-files.ts'
 
 const SECRET = 'correct-horse-battery-staple'
@@ -20,6 +21,19 @@ test('no part of a secret stays where a text is cut because it is too long to be
   const name = /path "(output:\w+)"/.exec(shown)?.[1] ?? ''
   const kept = `${shown}${await outputs.read(name)}`
   expect(kept).toContain('[redacted]')
+  expect(kept).not.toMatch(/horse|battery|staple|correct/)
+})
+
+test('nor where the caller has cut it before', async () => {
+  const outputs = openOutputFiles(folder, [SECRET])
+  const bounded = new BoundedOutput(1_000_000)
+  bounded.add(Buffer.from(`${SECRET} `.repeat(100_000)))
+  const { bytes, droppedBytes } = bounded.take()
+  const shown = await shorten(bytes.toString(), outputs, droppedBytes)
+  const [, name = '', dropped] = /path "(output:\w+)" has all but (\d+)/.exec(shown) ?? []
+  const kept = `${shown}${await outputs.read(name)}`
+  expect(kept).toContain('[redacted]')
+  expect(kept).toContain(`[${dropped} bytes left out]`)
   expect(kept).not.toMatch(/horse|battery|staple|correct/)
 })
 

@@ -56,10 +56,12 @@ export async function shorten(
   droppedBefore = 0,
 ): Promise<string> {
   const held = hold(whole)
-  const { text, droppedBytes } = clearOfCut({ ...held, text: outputs.clean(held.text) })
+  const before = clearOfCut({ text: outputs.clean(held.text), droppedBytes: droppedBefore })
+  const { text, droppedBytes } = clearOfCut({ ...held, text: before.text })
   if (text.length <= SHOWN_CHARS_MAX) return text
   const name = await outputs.keep(text)
-  return withoutMiddle(text, SHOWN_CHARS_MAX, whereToRead(name, droppedBefore + droppedBytes))
+  const where = whereToRead(name, before.droppedBytes + droppedBytes)
+  return withoutMiddle(text, SHOWN_CHARS_MAX, where)
 }
 
 /** A part of a text, and how much of it is shown, the mark of what is left out included. */
@@ -133,7 +135,7 @@ function hold(text: string): Held {
  * the text before it is cut could take seconds, in which nobody else does anything.
  */
 function clearOfCut({ text, droppedBytes }: Held): Held {
-  if (droppedBytes === 0) return { text, droppedBytes }
+  if (droppedBytes === 0 || !text.includes(gapMark(droppedBytes))) return { text, droppedBytes }
   const [head = '', ...rest] = text.split(gapMark(droppedBytes))
   const tail = rest.join(gapMark(droppedBytes))
   const kept = [head.slice(0, -SECRET_CHARS_MAX), tail.slice(SECRET_CHARS_MAX)]
