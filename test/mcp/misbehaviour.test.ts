@@ -87,6 +87,14 @@ test('a server that ends in the middle of a call is started again, a few times',
   expect((await world.call(tools, 'add', { a: 1, b: 1 })).text).toBe('2')
 })
 
+test('no part of a secret is told where the last words of a server are cut', async () => {
+  const complaint = `token=tck_Zx81LmQ0${'x'.repeat(493)}`
+  const tools = await world.use(world.ours({ complaint }, { env: { TOKEN: 'tck_Zx81LmQ0' } }))
+  const { text } = await world.call(tools, 'crash')
+  expect(text).toMatch(/code 7: .*x{490}/)
+  expect(text).not.toMatch(/Zx81|LmQ0/)
+})
+
 test('a huge answer is shown in part, and kept whole', async () => {
   const tools = await world.use(world.ours())
   const { text } = await world.call(tools, 'huge')

@@ -11,6 +11,8 @@ const mood = JSON.parse(process.argv[2] ?? '{}') as ServerMood & {
   readonly startsFile?: string
   readonly talk?: string
   readonly isModern?: boolean
+  /** What it says as it crashes. */
+  readonly complaint?: string
 }
 
 if (mood.startsFile !== undefined) appendFileSync(mood.startsFile, `${process.pid}\n`)
@@ -21,7 +23,7 @@ serveStdio(
     makeServer(mood, {
       environment: () => JSON.stringify(process.env),
       crash() {
-        process.stderr.write('out of cheese\n')
+        process.stderr.write(`${mood.complaint ?? 'out of cheese'}\n`)
         process.exit(7)
       },
       // It leaves its group and its parent, as daemons do.

@@ -115,6 +115,19 @@ test('one that ended by itself is believed what it complained of', () => {
   expect(silent({ how: 'not_started', stderr: 'no such program' }, null)).toBe('rejected')
 })
 
+test.each([1_980, 1_981, 1_990])(
+  'no part of a secret is told, with %i characters behind it',
+  (chars) => {
+    const secret = 'b7Qz91LmPw44xT8kR2vN'
+    const said = Buffer.from(`${'x'.repeat(3_000)} key ${secret}${'x'.repeat(chars)}`)
+    const ended = { how: 'exited', exitCode: 1, stdout: said, stderr: said } as unknown as Ended
+    const { message } = explainSilence(ended, [secret])
+    for (let at = 0; at + 4 <= secret.length; at += 1) {
+      expect(message).not.toContain(secret.slice(at, at + 4))
+    }
+  },
+)
+
 test('a number in a sentence is no status', () => {
   expect(explainWords('killed in code 404 handler', []).kind).toBe('overloaded')
 })

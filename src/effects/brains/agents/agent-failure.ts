@@ -1,3 +1,4 @@
+import { redact } from '../../guards/redaction.ts'
 import type { Ended } from '../../process/command.ts'
 import type { BrainFailure, FailureKind } from '../brain.ts'
 import { explainFailure } from '../failure.ts'
@@ -66,7 +67,7 @@ export function explainWords(
  * complaints; only an agent that ended by itself is believed what it complained of.
  */
 export function explainSilence(ended: Ended, secrets: readonly string[]): BrainFailure {
-  const { message } = explainWords(lastWords(ended), secrets)
+  const { message } = explainWords(lastWords(ended, secrets), secrets)
   if (ended.how === 'not_started') return { kind: 'rejected', message }
   const complaint = ended.stderr.toString().slice(-WORDS_CHARS_MAX)
   const endedItself = ended.how === 'exited' && Number(ended.exitCode) <= EXIT_CODE_OF_SIGNALS
@@ -94,9 +95,13 @@ export function explainVersion(theirs: number, ours: number): BrainFailure {
   return { kind: 'rejected', message }
 }
 
-/** The last that a process said, for people. */
-function lastWords({ how, exitCode, stderr, stdout }: Ended): string {
-  const said = (stderr.toString().trim() || stdout.toString().trim()).slice(-WORDS_CHARS_MAX)
+/**
+ * The last that a process said, for people. Secrets are taken out first: a part of one would not be
+ * known for what it is.
+ */
+function lastWords({ how, exitCode, stderr, stdout }: Ended, secrets: readonly string[]): string {
+  const words = stderr.toString().trim() || stdout.toString().trim()
+  const said = redact(words, secrets).slice(-WORDS_CHARS_MAX)
   const end = exitCode === null ? how : `${how} with ${exitCode}`
   return said === '' ? `the agent ${end}` : `the agent ${end}: ${said}`
 }

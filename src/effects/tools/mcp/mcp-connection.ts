@@ -25,6 +25,8 @@ export interface McpTimeouts {
 export interface ConnectionParts {
   readonly run: RunServer
   readonly timeouts: McpTimeouts
+  /** What a server may not say when it ends. */
+  readonly secrets: readonly string[]
   /** Called when the server says that its tools are others now. */
   readonly onChanged: () => void
 }
@@ -72,10 +74,10 @@ export async function connectServer(
 
 async function open(
   entry: McpEntry,
-  { run, timeouts, onChanged }: ConnectionParts,
+  { run, timeouts, secrets, onChanged }: ConnectionParts,
   options: ClientOptions,
 ): Promise<McpConnection> {
-  const transport = transportTo(entry, run)
+  const transport = transportTo(entry, run, secrets)
   const client = new Client(IDENTITY, { ...options, listMaxPages: PAGES_MAX })
   let isOpen = true
   client.onclose = () => {
@@ -131,10 +133,10 @@ async function open(
   }
 }
 
-function transportTo(entry: McpEntry, run: RunServer): Transport {
+function transportTo(entry: McpEntry, run: RunServer, secrets: readonly string[]): Transport {
   if (entry.type === 'stdio') {
     const { command, args, env } = entry
-    return new ServerProcess(run, { argv: [command, ...args], env })
+    return new ServerProcess(run, { argv: [command, ...args], env }, secrets)
   }
   const url = new URL(entry.url)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {

@@ -19,6 +19,7 @@ export interface SessionParts {
   readonly pinned: string
   readonly run: RunServer
   readonly timeouts: McpTimeouts
+  readonly secrets: readonly string[]
   /** Called once, when the server may not be used any more. */
   readonly onRefused: (reason: string) => void
 }
@@ -87,11 +88,11 @@ export class McpSession {
   }
 
   #start(former?: McpConnection): Promise<McpConnection> {
-    const { entry, run, timeouts } = this.#parts
+    const { entry, run, timeouts, secrets } = this.#parts
     const onChanged = () => this.#checkAgain()
     const start = async () => {
       await former?.close()
-      return this.#check(await connectServer(entry, { run, timeouts, onChanged }))
+      return this.#check(await connectServer(entry, { run, timeouts, secrets, onChanged }))
     }
     this.#ready = start()
     return this.#ready

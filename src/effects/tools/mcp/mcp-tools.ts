@@ -96,7 +96,8 @@ export async function inspectMcpServer(
   try {
     const { connectServer } = await import('./mcp-connection.ts')
     const { run, timeouts = TIMEOUTS } = parts
-    const connection = await connectServer(expanded.entry, { run, timeouts, onChanged: () => {} })
+    const connecting = { run, timeouts, secrets, onChanged: () => {} }
+    const connection = await connectServer(expanded.entry, connecting)
     try {
       const found = await connection.list()
       const refused = offerTools(name, found, secrets).refused
@@ -171,6 +172,7 @@ async function startServer(
     pinned: trusted.definitions,
     run,
     timeouts,
+    secrets,
     onRefused(reason) {
       if (isOpen) onRefused?.({ server: name, reason })
     },

@@ -6,12 +6,14 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client'
+import { redact } from '../../guards/redaction.ts'
 import type { Ended } from '../../process/command.ts'
 import type { RunServer, ServerCommand } from './run-server.ts'
 
 /** A message that is longer ends the connection. */
 const MESSAGE_BYTES_MAX = 8 * 1024 * 1024
 const STDERR_BYTES_MAX = 16_384
+const LAST_WORDS_CHARS_MAX = 500
 /** How long a server may take to end by itself when its input has ended. */
 const GRACE_MS = 500
 const FOREVER_MS = 2 ** 31 - 1
@@ -24,20 +26,26 @@ export class ServerProcess implements Transport {
 
   readonly #run: RunServer
   readonly #command: Pick<ServerCommand, 'argv' | 'env'>
+  readonly #secrets: readonly string[]
   readonly #input = new PassThrough()
   readonly #stop = new AbortController()
   readonly #messages = new ReadBuffer({ maxBufferSize: MESSAGE_BYTES_MAX })
   #ended: Promise<void> | undefined
   #problem = ''
 
-  constructor(run: RunServer, command: Pick<ServerCommand, 'argv' | 'env'>) {
+  constructor(
+    run: RunServer,
+    command: Pick<ServerCommand, 'argv' | 'env'>,
+    secrets: readonly string[],
+  ) {
     this.#run = run
     this.#command = command
+    this.#secrets = secrets
     // One that was closed while something was being said to it is no failure of ours.
     this.#input.on('error', () => {})
   }
 
-  /** How it ended, in words; empty while it runs. */
+  /** How it ended, in words without secrets; empty while it runs. */
   get problem(): string {
     return this.#problem
   }
@@ -51,7 +59,7 @@ export class ServerProcess implements Transport {
       outputBytesMax: STDERR_BYTES_MAX,
       signal: this.#stop.signal,
     }
-    this.#ended = this.#run(command).then((ended) => this.#end(describeEnd(ended)))
+    this.#ended = this.#run(command).then((ended) => this.#end(describeEnd(ended, this.#secrets)))
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -99,8 +107,9 @@ export class ServerProcess implements Transport {
   }
 }
 
-function describeEnd({ how, exitCode, stderr }: Ended): string {
-  const said = stderr.toString().trim().slice(-500)
+/** Secrets are taken out first: a part of one would not be known for what it is. */
+function describeEnd({ how, exitCode, stderr }: Ended, secrets: readonly string[]): string {
+  const said = redact(stderr.toString().trim(), secrets).slice(-LAST_WORDS_CHARS_MAX)
   const end = how === 'exited' ? `its process ended with code ${exitCode}` : `its process: ${how}`
   return said === '' ? end : `${end}: ${said}`
 }
