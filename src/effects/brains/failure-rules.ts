@@ -59,6 +59,8 @@ export const FAILURE_RULES: readonly FailureRule[] = [
   // 404: the model is not there, or not for this key.
   { kind: 'auth', statuses: [401, 403, 404] },
   { kind: 'timeout', statuses: [408, 504] },
-  { kind: 'overloaded', statuses: [409, 425] },
+  // 424: what is behind Bedrock or Text Generation Inference failed. 498: Groq has no room. 499:
+  // somebody in between hung up.
+  { kind: 'overloaded', statuses: [409, 424, 425, 498, 499] },
   { kind: 'rejected', words: /invalid_request_error|INVALID_ARGUMENT/ },
 ]
