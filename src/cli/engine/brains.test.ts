@@ -96,7 +96,7 @@ test('the keys of models and of agents are secrets', () => {
   const plans: Readonly<Record<string, BrainPlan>> = {
     pm: {
       kind: 'api',
-      choice: { provider: 'openai', baseUrl: 'https://x.org', model: 'm', apiKey: 'key-of-pm' },
+      choice: { provider: 'openai', model: 'm', apiKey: 'key-of-pm' },
       ...SIZES,
     },
     architect: CLAUDE,
@@ -112,15 +112,16 @@ test('words that a server of the user is given for a key are no secrets', () => 
     const choices: readonly ApiModelChoice[] = [
       { provider: 'ollama', contextTokens: 1_000, ...place },
       { provider: 'openai-compatible', ...place },
-      { provider: 'openai', ...place },
+      { provider: 'anthropic', ...place },
+      { provider: 'openai', model: 'm', apiKey },
     ]
     return choices.map((choice) => secretsOfBrains({ pm: { kind: 'api', choice, ...SIZES } }, {}))
   }
   for (const word of ['ollama', 'lm-studio', 'secret', 'not-needed', 'EMPTY', 'sk-1234']) {
-    expect(secretsWith(word)).toEqual([[], [], [word]])
+    expect(secretsWith(word)).toEqual([[], [], [], [word]])
   }
   for (const key of ['sk-8f3kQ9zX', 'sk-12345', 'QwzLmpXrtvNaaBcdKeyfu']) {
-    expect(secretsWith(key)).toEqual([[key], [key], [key]])
+    expect(secretsWith(key)).toEqual([[key], [key], [key], [key]])
   }
 })
 

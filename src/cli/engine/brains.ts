@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { secretsOf } from '../../effects/brains/agents/agent-secrets.ts'
-import type { ApiModelChoice } from '../../effects/brains/api-model.ts'
+import { type ApiModelChoice, sellerOf } from '../../effects/brains/api-model.ts'
 import type { Brain, Usage } from '../../effects/brains/brain.ts'
 import { isPlainWords } from '../../effects/guards/secret-name.ts'
 import type { Isolation } from '../../effects/sandbox/sandbox.ts'
@@ -47,11 +47,13 @@ export function secretsOfBrains(
 }
 
 /**
- * Servers on the user's own machine are given anything for a key, such as `ollama`, `not-needed` or
- * `sk-1234`: nobody could write without those words.
+ * Servers on the user's own machine, whichever protocol they speak, are given anything for a key,
+ * such as `ollama`, `not-needed` or `sk-1234`: nobody could write without those words.
  */
-function isSecretKey({ provider, apiKey }: ApiModelChoice): boolean {
-  const mayBeAnything = provider === 'ollama' || provider === 'openai-compatible'
+function isSecretKey(choice: ApiModelChoice): boolean {
+  const { apiKey } = choice
+  const seller = sellerOf(choice)
+  const mayBeAnything = seller === 'ollama' || seller === 'openai-compatible'
   const isWords = isPlainWords(apiKey.replace(/-\d{1,4}$/, ''))
   return apiKey !== '' && !(mayBeAnything && isWords)
 }
