@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message, Turn } from '../../src/effects/brains/brain.ts'
 import { type Answer, says } from '../providers/answer.ts'
 import { type ProviderServer, type SeenRequest, startProviderServer } from '../providers/server.ts'
-import { listIn } from '../providers/wire.ts'
+import { listIn, sse } from '../providers/wire.ts'
 import { openSubject, subjectOf } from './api-subjects.ts'
-import { breachIn, only, TURN, thinkThrough } from './turn.ts'
+import { breachIn, only, TURN, textOf, thinkThrough } from './turn.ts'
 
 let server: ProviderServer
 
@@ -226,10 +226,62 @@ describe('a server that knows the limit of a reply by another name', () => {
   })
 })
 
+describe('a server that does not take the wish to be told what was used', () => {
+  const place = ['body', 'stream_options', 'include_usage']
+  const detail = [{ type: 'extra_forbidden', loc: place, msg: 'Extra inputs are not permitted' }]
+  const nested = JSON.stringify({ detail })
+  const UNTOLD = { inputTokens: null, outputTokens: null }
+
+  test.each([
+    ['Mistral', refusal({ object: 'error', message: { detail }, type: 'invalid_request' }, 422)],
+    ['a proxy of it', refusal({ object: 'error', message: nested, code: '1000' }, 422)],
+    ['Foundry', refusal({ error: { code: 'Invalid input', message: nested, status: 422 } }, 422)],
+    [
+      'an older Azure',
+      refusal({
+        error: {
+          message: 'Unrecognized request argument supplied: stream_options',
+          type: 'invalid_request_error',
+        },
+      }),
+    ],
+  ])('%s: is asked without it, and from then on at once', async (_, refused) => {
+    const choices = [{ index: 0, delta: { content: 'Fine.' }, finish_reason: 'stop' }]
+    const uncounted: Answer = { raw: [sse({ id: 'x', choices }), sse('[DONE]')] }
+    server.answer(({ body }) => (body.stream_options === undefined ? uncounted : refused))
+    const brain = open()
+    for (const asked of [2, 3]) {
+      const events = await thinkThrough(brain)
+      expect(breachIn(events)).toBeUndefined()
+      expect(textOf(events)).toBe('Fine.')
+      // What nobody tells is not nothing.
+      expect(only(events, 'usage')).toMatchObject([{ usage: UNTOLD }])
+      expect(events.at(-1)).toMatchObject({ type: 'finished' })
+      expect(server.requests).toHaveLength(asked)
+    }
+    expect(server.requests.map(({ body }) => body.stream_options)).toEqual([
+      { include_usage: true },
+      undefined,
+      undefined,
+    ])
+  })
+
+  test('may tell it all the same', async () => {
+    const choices = [{ index: 0, delta: { content: 'Fine.' }, finish_reason: 'stop' }]
+    const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+    const counted: Answer = { raw: [sse({ id: 'x', choices, usage }), sse('[DONE]')] }
+    const refused = refusal({ error: { message: 'stream_options is not supported' } })
+    server.answer(({ body }) => (body.stream_options === undefined ? counted : refused))
+    const [told] = only(await thinkThrough(open()), 'usage')
+    expect(told?.usage).toMatchObject({ inputTokens: 3, outputTokens: 2 })
+  })
+})
+
 test('a server that wants all of it otherwise is told one thing after the other', async () => {
   const refusing = (message: string) => refusal({ error: { message } })
   server.answer((request) => {
     const { body } = request
+    if (body.stream_options !== undefined) return refusing('unknown field stream_options')
     if (body.max_tokens !== undefined) return refusing("'max_tokens': use 'max_completion_tokens'")
     if (/tool user/.test(rolesIn(request).join(' '))) return refusing('roles must alternate')
     const isBare = messagesIn(request).some(
@@ -240,7 +292,7 @@ test('a server that wants all of it otherwise is told one thing after the other'
   })
   const brain = open()
   const turn = { ...saying(told('The story.'), ...step('c1'), told('Now.')), forcedTool: 'submit' }
-  for (const asked of [6, 7]) {
+  for (const asked of [7, 8]) {
     const events = await thinkThrough(brain, turn)
     expect(events.at(-1)).toMatchObject({ type: 'finished' })
     expect(server.requests).toHaveLength(asked)

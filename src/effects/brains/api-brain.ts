@@ -132,7 +132,8 @@ async function openStream(
 ): Promise<ReadableStream<LanguageModelV3StreamPart>> {
   const { provider, model } = options
   const call = toCallOptions(turn, { provider, model, ...form })
-  const opening = loadModel(options, openProviderFetch(watch)).then((loaded) =>
+  const isCounted = !form.ways.has('uncounted')
+  const opening = loadModel(options, openProviderFetch(watch), isCounted).then((loaded) =>
     loaded.doStream({ ...call, abortSignal: watch.signal }),
   )
   const ended = new Promise<never>((_, reject) => {

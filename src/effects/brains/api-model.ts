@@ -45,10 +45,14 @@ export function sellerOf(choice: ApiModelChoice): ApiProvider {
   return isOwn ? provider : 'openai-compatible'
 }
 
-/** Loads the library of one provider, and no other. */
+/**
+ * Loads the library of one provider, and no other. `isCounted` is whether a compatible server is
+ * asked to tell what was used; the others do so unasked.
+ */
 export async function loadModel(
   choice: ApiModelChoice,
   fetch: typeof globalThis.fetch,
+  isCounted = true,
 ): Promise<ApiModel> {
   const { model, apiKey } = choice
   const baseURL = baseUrlOf(choice)
@@ -69,8 +73,8 @@ export async function loadModel(
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
       const name = 'compatible'
       const key = apiKey === '' ? {} : { apiKey }
-      const settings = { name, baseURL, fetch: mendStreams(fetch), includeUsage: true, ...key }
-      return createOpenAICompatible(settings)(model)
+      const settings = { name, baseURL, fetch: mendStreams(fetch), ...key }
+      return createOpenAICompatible({ ...settings, includeUsage: isCounted })(model)
     }
     case 'ollama': {
       const { openOllamaModel } = await import('./ollama-model.ts')

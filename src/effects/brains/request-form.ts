@@ -5,9 +5,10 @@ import { ChoiceMemory, type ChoiceWay, choiceAfter, isChoiceRefused } from './to
 /**
  * What some servers want otherwise than the others, in every request. `strict_order`: messages of
  * the user and of the model that take turns. `all_reasoned`: something reasoned with all that the
- * model said. `renamed_limit`: the most that it may say as `max_completion_tokens`.
+ * model said. `renamed_limit`: the most that it may say as `max_completion_tokens`. `uncounted`: no
+ * wish to be told what was used.
  */
-type ServerWay = 'strict_order' | 'all_reasoned' | 'renamed_limit'
+type ServerWay = 'strict_order' | 'all_reasoned' | 'renamed_limit' | 'uncounted'
 
 /** How a turn is put, where servers differ in what they take. */
 export interface RequestForm {
@@ -46,6 +47,7 @@ const WAYS: readonly Way[] = [
     /\bmissing\b[^.]{0,40}\breasoning_content|reasoning_content\b[^.]{0,60}\b(?:missing|required|passed back)/i,
   ),
   wayOf('renamed_limit', ['rejected'], /\bmax_tokens\b.{0,80}\bmax_completion_tokens\b/i),
+  wayOf('uncounted', ['rejected'], /\b(?:stream_options|include_usage)\b/i),
   {
     isWanted: isOpaqueRefused,
     go: (form, turn) =>
