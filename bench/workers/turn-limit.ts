@@ -35,7 +35,8 @@ const [url = '', folder = ''] = process.argv.slice(2)
 async function ask(prompt: LanguageModelV3Prompt): Promise<LanguageModelV3ToolCall> {
   const watch = new TurnWatch(TIMEOUTS, new AbortController().signal)
   const choice = { provider: 'anthropic', model: 'test-model', apiKey: 'none' } as const
-  const model = await loadModel({ ...choice, baseUrl: `${url}/v1` }, openProviderFetch(watch))
+  const fetch = openProviderFetch(watch, choice.provider)
+  const model = await loadModel({ ...choice, baseUrl: `${url}/v1` }, fetch)
   const { stream } = await model.doStream({
     prompt,
     tools: [SHELL],

@@ -133,7 +133,8 @@ async function openStream(
   const { provider, model } = options
   const call = toCallOptions(turn, { provider, model, ...form })
   const isCounted = !form.ways.has('uncounted')
-  const opening = loadModel(options, openProviderFetch(watch), isCounted).then((loaded) =>
+  const fetch = openProviderFetch(watch, provider)
+  const opening = loadModel(options, fetch, isCounted).then((loaded) =>
     loaded.doStream({ ...call, abortSignal: watch.signal }),
   )
   const ended = new Promise<never>((_, reject) => {

@@ -1,5 +1,4 @@
 import type { LanguageModelV3 } from '@ai-sdk/provider'
-import { mendStreams } from './compatible-stream.ts'
 
 export type ApiProvider = 'anthropic' | 'openai' | 'google' | 'ollama' | 'openai-compatible'
 
@@ -73,8 +72,8 @@ export async function loadModel(
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
       const name = 'compatible'
       const key = apiKey === '' ? {} : { apiKey }
-      const settings = { name, baseURL, fetch: mendStreams(fetch), ...key }
-      return createOpenAICompatible({ ...settings, includeUsage: isCounted })(model)
+      const settings = { name, baseURL, fetch, includeUsage: isCounted, ...key }
+      return createOpenAICompatible(settings)(model)
     }
     case 'ollama': {
       const { openOllamaModel } = await import('./ollama-model.ts')

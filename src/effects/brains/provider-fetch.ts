@@ -3,7 +3,9 @@ import { request as requestSecure } from 'node:https'
 import type { Socket } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import type { ApiProvider } from './api-model.ts'
 import { PlainError, PlainErrorReader } from './plain-error.ts'
+import { StreamMender } from './stream-mender.ts'
 import type { TurnWatch } from './turn-watch.ts'
 
 /** More than 64,000 tokens come to, at about 500 bytes a token with their frames. */
@@ -27,17 +29,20 @@ const BODILESS: readonly (number | undefined)[] = [204, 205, 304]
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/gi
 
 /**
- * The `fetch` of one turn: the watch sees every byte, a reply has a limit, and a redirect is an
- * answer, since following it would hand the key to another host. Over Node's own client, which
+ * The `fetch` of one turn: the watch sees every byte, a reply has a limit and is mended where its
+ * provider sends events, and a redirect is an answer, since following it would hand the key to
+ * another host. Over Node's own client, which
  * sends a request in a third of the time that the global `fetch` takes, and whose connection
  * outlives a turn that was read to its last word but not to the end of its stream.
  */
-export function openProviderFetch(watch: TurnWatch): typeof fetch {
+export function openProviderFetch(watch: TurnWatch, provider: ApiProvider): typeof fetch {
   return async (input, init) => {
     const response = await send(String(input), init ?? {}, watch)
     const { statusCode: status = 0, statusMessage: statusText = '' } = response
     if (status !== 200) watch.decline()
-    const body = BODILESS.includes(status) ? null : bodyOf(response, watch)
+    const isMended = status === 200 && provider !== 'ollama'
+    const mender = isMended ? new StreamMender(provider) : undefined
+    const body = BODILESS.includes(status) ? null : bodyOf(response, watch, mender)
     if (body === null) response.resume()
     return new Response(body, { status, statusText, headers: headersOf(response) })
   }
@@ -98,7 +103,11 @@ function wellFormed(body: string): string {
   return body.replace(LONE_SURROGATE, '$1\\ufffd')
 }
 
-function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uint8Array> {
+function bodyOf(
+  response: IncomingMessage,
+  watch: TurnWatch,
+  mender: StreamMender | undefined,
+): ReadableStream<Uint8Array> {
   const content = decoded(response)
   const isSuccess = response.statusCode === 200
   const isStream = isSuccess && STREAM.test(String(response.headers['content-type']))
@@ -107,7 +116,10 @@ function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uin
   let isRead = true
   const close = (controller: BodyController) => {
     const said = reader.end()
-    if (said === undefined) return controller.close()
+    if (said === undefined) {
+      hand(controller, mender?.end())
+      return controller.close()
+    }
     watch.decline()
     controller.error(new PlainError(said, headersOf(response)))
   }
@@ -122,7 +134,7 @@ function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uin
       }
       if (!isRead) return
       if (isSuccess) reader.take(chunk)
-      controller.enqueue(chunk)
+      hand(controller, mender === undefined ? chunk : mender.take(chunk))
       if ((controller.desiredSize ?? 0) <= 0) content.pause()
     })
     const end = () => {
@@ -149,6 +161,11 @@ function bodyOf(response: IncomingMessage, watch: TurnWatch): ReadableStream<Uin
     { start, pull: () => void content.resume(), cancel: leaveUnread },
     { highWaterMark: BUFFERED_BYTES_MAX, size: (chunk) => chunk.byteLength },
   )
+}
+
+/** An empty chunk would wake the library for nothing. */
+function hand(controller: BodyController, bytes: Uint8Array = new Uint8Array()): void {
+  if (bytes.byteLength > 0) controller.enqueue(bytes)
 }
 
 /** Compressed although we asked for none: what stands between us and a provider may do that. */
