@@ -151,6 +151,55 @@ describe('a server that only speaks like OpenAI', () => {
   })
 })
 
+describe('an empty text for the reason of an end', () => {
+  const chunk = (delta: object, reason: string | null = '') =>
+    sse({ id: 'x', choices: [{ index: 0, delta, finish_reason: reason }] })
+  const said = '"finish_reason":"" or "finish_reason": "stop"'
+  const text = [chunk({ role: 'assistant', content: '' }), chunk({ content: said })]
+  const called = { name: 'submit', arguments: '{"summary":"A"}' }
+  const call = chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: called }] })
+  const usage = sse({ id: 'x', choices: [], usage: { prompt_tokens: 3, completion_tokens: 2 } })
+  const done = sse('[DONE]')
+
+  /** The same, whole and in pieces. */
+  async function readBoth(frames: readonly string[]): Promise<BrainEvent[]> {
+    const bytes = Buffer.from(frames.join(''))
+    const whole = await read('openai-compatible', split(bytes, bytes.length))
+    expect(await read('openai-compatible', split(bytes, 7))).toEqual(whole)
+    return whole
+  }
+
+  test.each([
+    ['in a text', text],
+    ['after a call', [...text, call]],
+    ['after what was used so far', [...text, call, usage]],
+    ['in the last event', [...text, call, 'data: [DO']],
+    ['where it had no reason at all', [chunk({ content: 'A' }, null), done]],
+  ])('is none: the reply breaks off %s', async (_, frames) => {
+    const events = await readBoth(frames)
+    expect(only(events, 'tool_call')).toEqual([])
+    expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind: 'network' } })
+  })
+
+  test.each([
+    ['a text', 'stop', [...text, done]],
+    ['a call', 'tool_calls', [...text, call, usage, done]],
+    ['a call, in other lines', 'tool_calls', [...text, call, 'data:[DONE]\r\n\r\n']],
+    ['a call, without an end of the line', 'tool_calls', [...text, call, 'data: [DONE]']],
+    ['a reason', 'length', [...text, chunk({}, 'length'), chunk({}), usage, done]],
+    [
+      'a call and a reason',
+      'tool_calls',
+      [...text, call, chunk({}, 'tool_calls'), chunk({}), done],
+    ],
+  ])('takes nothing from a reply that is said to be all: %s', async (_, reason, frames) => {
+    const events = await readBoth(frames)
+    expect(textOf(events)).toBe(said)
+    expect(only(events, 'tool_call')).toHaveLength(reason === 'tool_calls' ? 1 : 0)
+    expect(events.at(-1)).toMatchObject({ type: 'finished', reason })
+  })
+})
+
 describe('a model without a name', () => {
   test('that Azure begins with is the one that was asked', async () => {
     const filtered = { id: '', model: '', choices: [], prompt_filter_results: [] }

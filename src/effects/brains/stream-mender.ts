@@ -1,5 +1,5 @@
 import type { ApiProvider } from './api-model.ts'
-import { mendCompatible } from './compatible-stream.ts'
+import { CompatibleReply } from './compatible-stream.ts'
 
 /**
  * Data with nothing in it, by which gateways keep a connection alive. The libraries take it for half
@@ -18,12 +18,12 @@ const COMMENT = ':'
  * whole line by then is given back at once, so no event waits for the next.
  */
 export class StreamMender {
-  readonly #mendFurther: (lines: string) => string
+  readonly #compatible: CompatibleReply | undefined
   /** Of a line that is not whole yet; joined once, since it may be long and come in little pieces. */
   #pieces: string[] = []
 
   constructor(provider: ApiProvider) {
-    this.#mendFurther = provider === 'openai-compatible' ? mendCompatible : (lines) => lines
+    this.#compatible = provider === 'openai-compatible' ? new CompatibleReply() : undefined
   }
 
   take(chunk: Buffer): Buffer {
@@ -50,6 +50,7 @@ export class StreamMender {
   }
 
   #mend(lines: string): string {
-    return this.#mendFurther(lines.replace(EMPTY_DATA, COMMENT))
+    const told = lines.replace(EMPTY_DATA, COMMENT)
+    return this.#compatible?.mend(told) ?? told
   }
 }
