@@ -74,7 +74,15 @@ test('so is the password of an address', () => {
   expect(secretsOf(AGENTS.claude, addressOf('anthropic'))).toEqual([])
 })
 
-test('of an agent that nobody knows, every value is one', () => {
+test('of an agent that nobody knows, every value is one, but words and choices', () => {
   const environment = { MINE_LOGIN: 'me:hunter2hunter2', MINE_TOKEN: 'abc', MINE_LEVEL: '' }
   expect(secretsOf(OWN, environment)).toEqual(['me:hunter2hunter2', 'abc'])
+  const choices = {
+    GOOSE_PROVIDER: 'openai',
+    GOOSE_MODEL: 'gpt-4o-mini',
+    AGENT_STAGE: 'normal',
+    AGENT_SERVER: 'http://127.0.0.1:8080/v1',
+  }
+  const goose = { ...OWN, variables: [...Object.keys(choices), 'AGENT_MODEL_KEY'] }
+  expect(secretsOf(goose, { ...choices, AGENT_MODEL_KEY: 'plain' })).toEqual(['plain'])
 })

@@ -13,6 +13,12 @@ const HEADERS_NAME = /HEADERS/i
 /** What people set to be served otherwise, and not to be let in. */
 const OPEN_HEADER = /(?:^|-)(?:beta|version|referer|user-agent|title)$/i
 
+/** Names of what an agent is told about its work. */
+const CHOICE_NAME =
+  /(?:model|provider|mode|level|effort|temperature|region|host|url|path|dir|file|version|type|port|timeout)$/i
+/** Without a password in it, which is found by itself. */
+const ADDRESS = /^\w+:\/\/[^@\s]*$/
+
 /** The values among an agent's own variables that nobody may see. */
 export function secretsOf(
   { variables, areVariablesSecret }: Agent,
@@ -24,7 +30,8 @@ export function secretsOf(
     const addresses = inAddresses(value).filter(([key, inner]) => !isPlainWords(inner, key))
     const named = [...[...fieldsInJson(value), ...headers].flatMap(bareValues), ...addresses]
     const inside = named.map(([, inner]) => inner)
-    return areVariablesSecret || isSecretName(name) ? [value, ...inside] : inside
+    const isSecret = isSecretName(name) || (areVariablesSecret && !isChoice(name, value))
+    return isSecret ? [value, ...inside] : inside
   })
   return [...new Set(values)].filter((value) => value.trim() !== '')
 }
@@ -32,4 +39,9 @@ export function secretsOf(
 /** What a program sends with every request may be shown to it again without its name. */
 function isTellingHeader([name, value]: NamedValue): boolean {
   return isSecretHeader(name) || !(isPlainWords(value) || OPEN_HEADER.test(name))
+}
+
+/** Which model, whose, and how: specs and code are full of such words, and nobody is let in by them. */
+function isChoice(name: string, value: string): boolean {
+  return isPlainWords(value) || ADDRESS.test(value) || CHOICE_NAME.test(name)
 }

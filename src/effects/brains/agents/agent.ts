@@ -8,7 +8,7 @@ export interface Agent {
   readonly headless?: HeadlessCommand
   /** The environment variables that are its own: keys, addresses, choices. It gets no other. */
   readonly variables: readonly string[]
-  /** Set where nobody knows what they hold, so that each may be a secret. */
+  /** Set where nobody knows what they hold, so that each may be a secret that is no plain choice. */
   readonly areVariablesSecret?: true
   /** Those of them that hold an address, whose host it has to reach. */
   readonly addresses: readonly string[]
