@@ -90,8 +90,16 @@ describe('a journal that fails', () => {
     trouble.fault = 'damaged'
     await expect(stage.deliver('do', { set: { x: 2 } })).rejects.toThrow('it is damaged')
     expect(stage.runtime.health()).toEqual({ state: 'failed', error: 'it is damaged' })
-    await expect(stage.deliver('do', { set: { x: 3 } })).rejects.toThrow('the runtime is closed')
     expect(stage.agent().data).toEqual({ x: 1 })
+  })
+
+  test('for good is what everybody hears who comes later, also when the runtime is closed', async () => {
+    const { stage, trouble } = await openFailing()
+    trouble.fault = 'damaged'
+    await expect(stage.deliver('do')).rejects.toThrow('it is damaged')
+    await expect(stage.deliver('do')).rejects.toThrow('it is damaged')
+    await stage.runtime.close()
+    await expect(stage.deliver('do')).rejects.toThrow('it is damaged')
   })
 
   test('for good also ends the work that was just to be cancelled', async () => {

@@ -43,7 +43,7 @@ export class TurnLoop {
   readonly #idleWaiters: (() => void)[] = []
   #running: Promise<void> = Promise.resolve()
   #wake: () => void = () => {}
-  #failure: string | undefined
+  #failure: Error | undefined
 
   constructor(parts: TurnLoopParts) {
     this.#parts = parts
@@ -55,7 +55,7 @@ export class TurnLoop {
   }
 
   get health(): Health {
-    if (this.#failure !== undefined) return { state: 'failed', error: this.#failure }
+    if (this.#failure !== undefined) return { state: 'failed', error: this.#failure.message }
     const { trouble } = this.#parts.journal
     if (trouble !== undefined) return { state: 'waiting_for_journal', error: trouble }
     return { state: 'well' }
@@ -77,10 +77,13 @@ export class TurnLoop {
     this.#wake()
   }
 
-  /** Has `admit` called in the next turn; resolves with its result when that turn is durable. */
+  /**
+   * Has `admit` called in the next turn; resolves with its result when that turn is durable. Where
+   * the loop has failed, that is what it is refused with.
+   */
   submit<T>(agent: AgentId | undefined, admit: Admit<T>, delivery?: Delivery): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#end.signal.aborted) return reject(new Error('the runtime is closed'))
+      if (this.#end.signal.aborted) return reject(this.#failure ?? closed())
       this.#arrivals.push({ agent, admit, resolve, reject, delivery })
       this.#wake()
     })
@@ -110,7 +113,7 @@ export class TurnLoop {
         await this.#sleep()
       }
     }
-    this.#rejectArrivals(new Error('the runtime is closed'))
+    this.#rejectArrivals(closed())
     for (const resolve of this.#idleWaiters.splice(0)) resolve()
   }
 
@@ -206,10 +209,9 @@ export class TurnLoop {
   }
 
   #fail(error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error)
-    this.#failure = message
+    this.#failure = error instanceof Error ? error : new Error(String(error))
     this.#end.abort()
-    this.#rejectArrivals(error instanceof Error ? error : new Error(message))
+    this.#rejectArrivals(this.#failure)
     for (const resolve of this.#idleWaiters.splice(0)) resolve()
   }
 
@@ -217,6 +219,9 @@ export class TurnLoop {
     for (const arrival of this.#arrivals.splice(0)) arrival.reject(error)
   }
 }
+
+/** What those are refused with who come after a runtime that was closed in peace. */
+const closed = () => new Error('the runtime is closed')
 
 /** Takes an arrival in. What it refuses is an answer, and harms no other arrival. */
 function admit(arrival: Arrival, turn: Turn): unknown {
