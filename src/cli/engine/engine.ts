@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { storyAgentOf } from '../../agents/team/protocol.ts'
 import type { EffectId, EventId, RunId } from '../../agents/values.ts'
 import { fullDisk, hasNoRoom } from '../../journal/file-system.ts'
-import type { Runtime } from '../../runtime/runtime.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { isDemoUnderWay, openDemo } from '../demo/demo-team.ts'
 import { refuseTrackedState } from '../tracked-state.ts'
@@ -12,12 +10,11 @@ import { compileBeforeFirstCall } from './baseline-code.ts'
 import { changeBudget } from './budget.ts'
 import { type ConfiguredTeam, openConfiguredTeam } from './configured-team.ts'
 import { type Control, isAddressLeft, serveControl } from './control.ts'
-import { EngineError } from './engine-error.ts'
 import { readGrounds } from './grounds.ts'
 import { unconfinedNote } from './isolation-of-runs.ts'
-import { RunsUnderWay } from './runs-under-way.ts'
 import { supervise, tellOfAbnormalEnd } from './supervision.ts'
 import { abortTask, confirmTask, followUpTask } from './task.ts'
+import { waitForFailure, waitForRest } from './waiting.ts'
 
 /** What works on the runs of a state folder, in this process. */
 export interface Engine {
@@ -33,10 +30,6 @@ export interface Engine {
   fail(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
-
-const REST_POLL_MS = 1_000
-/** So long an engine stays that nobody has given anything to do. */
-const IDLE_MS = 15_000
 
 /**
  * Opens the engine for a repository, and goes on with the runs that are under way. One in the
@@ -145,43 +138,4 @@ export function controlOf(configured: ConfiguredTeam): Control {
         payload: null,
       }),
   }
-}
-
-/**
- * Nothing is left when every run is over, or rests because somebody said so and what was under way
- * in it has ended.
- */
-async function waitForRest(control: Control, runtime: Runtime, signal: AbortSignal): Promise<void> {
-  let idleSinceMs = Date.now()
-  const runs = new RunsUnderWay(control)
-  while (!signal.aborted) {
-    requireWorking(runtime)
-    const views = await runs.read()
-    // A proposal that waits to be confirmed asks nothing, and needs nobody meanwhile.
-    const isBusy = views.some(
-      ({ status, questions }) =>
-        status === 'running' || (status === 'waiting' && questions.length > 0),
-    )
-    if (isBusy || !(await isIdle(runtime))) idleSinceMs = Date.now()
-    if (Date.now() - idleSinceMs > IDLE_MS) return
-    await sleep(REST_POLL_MS)
-  }
-}
-
-async function waitForFailure(runtime: Runtime, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    requireWorking(runtime)
-    await sleep(REST_POLL_MS, undefined, { signal }).catch(() => {})
-  }
-  requireWorking(runtime)
-}
-
-/** Throws where a runtime has failed: then nothing goes on in this process, and only another helps. */
-function requireWorking(runtime: Runtime): void {
-  const health = runtime.health()
-  if (health.state === 'failed') throw new EngineError(health.error)
-}
-
-function isIdle(runtime: Runtime): Promise<boolean> {
-  return Promise.race([runtime.idle().then(() => true), sleep(REST_POLL_MS, false)])
 }
