@@ -8,6 +8,7 @@ import { UsageError } from '../usage-error.ts'
 import { journalSource } from '../view/run-source.ts'
 import { compileBeforeFirstCall } from './baseline-code.ts'
 import { changeBudget } from './budget.ts'
+import { closeEngine } from './closing.ts'
 import { type ConfiguredTeam, openConfiguredTeam } from './configured-team.ts'
 import { type Control, isAddressLeft, serveControl } from './control.ts'
 import { readGrounds } from './grounds.ts'
@@ -81,15 +82,7 @@ async function openParts(
     },
     rest: (signal) => waitForRest(control, team.runtime, signal),
     fail: (signal) => waitForFailure(team.runtime, signal),
-    async close() {
-      leaving.abort()
-      await supervising
-      await server.close()
-      await team.close().catch((error) => {
-        // What a journal that has failed says at its end, it has said before.
-        if (team.runtime.health().state !== 'failed') throw error
-      })
-    },
+    close: () => closeEngine({ team, server, supervising, leaving }),
   }
 }
 
