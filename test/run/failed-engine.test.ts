@@ -39,9 +39,18 @@ test('an engine whose journal fails ends and says why, and the next command goes
   expect(await tell()).toMatchObject({ code: 0 })
 }, 120_000)
 
+const interrupt = (child: ChildProcess) => child.kill('SIGINT')
+
 test.each([
   ['something is stored', () => tell()],
-  ['it is to end what is under way', (child: ChildProcess) => child.kill('SIGINT')],
+  ['it is to end what is under way', interrupt],
+  [
+    'it is to end and cannot take its address back',
+    async (child: ChildProcess) => {
+      await user.type('rm .slipway/engine.json && mkdir .slipway/engine.json')
+      interrupt(child)
+    },
+  ],
 ])(
   'a run in the foreground whose journal fails when %s ends and says why',
   async (_, act) => {

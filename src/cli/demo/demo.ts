@@ -6,6 +6,7 @@ import type { EffectId } from '../../agents/values.ts'
 import { openGit } from '../../effects/git/git.ts'
 import { openProcesses } from '../../effects/process/processes.ts'
 import { BoardKeys } from '../board-keys.ts'
+import { doEach } from '../engine/closing.ts'
 import { serveControl } from '../engine/control.ts'
 import { controlOf } from '../engine/engine.ts'
 import { unconfinedNote } from '../engine/isolation-of-runs.ts'
@@ -96,8 +97,10 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   } finally {
     keys?.close()
     process.off('SIGINT', interrupt)
-    await server.close()
-    await team.close()
+    await doEach(
+      () => server.close(),
+      () => team.close(),
+    )
   }
 }
 

@@ -4,10 +4,40 @@ import { RUN, Stage } from '../../../test/drill/stage.ts'
 import { openMemoryJournal } from '../../../test/simulation/memory-journal.ts'
 import { agentIdOf } from '../../agents/team/protocol.ts'
 import { type Journal, JournalError } from '../../runtime/journal.ts'
+import type { Health } from '../../runtime/runtime.ts'
 import { closeEngine } from './closing.ts'
 import { supervise } from './supervision.ts'
 
 const ARCHITECT = agentIdOf(RUN, 'architect-1')
+
+/** The parts of an engine, which note that they are closed; those that are named fail in it. */
+function engine(failing: readonly string[], health: Health) {
+  const closed: string[] = []
+  const closing = (part: string) => ({
+    close: async () => {
+      closed.push(part)
+      if (failing.includes(part)) throw new Error(`the ${part} cannot be closed`)
+    },
+  })
+  const team = { ...closing('team'), runtime: { ...closing('runtime'), health: () => health } }
+  const leaving = new AbortController()
+  const parts = { team, server: closing('server'), leaving, supervising: Promise.resolve() }
+  return { parts, closed }
+}
+
+test('every part of an engine is closed, whatever comes of the others', async () => {
+  const { parts, closed } = engine(['server', 'team'], { state: 'well' })
+  await expect(closeEngine(parts)).rejects.toThrow('the server cannot be closed')
+  expect(closed).toEqual(['server', 'runtime', 'team'])
+  expect(parts.leaving.signal.aborted).toBe(true)
+})
+
+test('an engine that has failed says nothing else at its end', async () => {
+  const failed: Health = { state: 'failed', error: 'the disk is gone' }
+  const { parts, closed } = engine(['server', 'runtime', 'team'], failed)
+  await closeEngine(parts)
+  expect(closed).toEqual(['server', 'runtime', 'team'])
+})
 
 test('an engine ends also while a halted agent waits on a full disk to be revived', async () => {
   let isFull = false

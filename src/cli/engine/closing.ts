@@ -14,17 +14,31 @@ interface EngineParts {
   readonly leaving: AbortController
 }
 
-/** Closes an engine. One that has failed has said why. */
+/** Does one thing after the other, whatever came of those before; throws what failed first. */
+export async function doEach(...acts: readonly (() => Promise<void> | undefined)[]): Promise<void> {
+  const errors: unknown[] = []
+  for (const act of acts) {
+    try {
+      await act()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw errors[0]
+}
+
+/** Closes every part of an engine. One that has failed has said why, and that stays what is said. */
 export async function closeEngine(parts: EngineParts): Promise<void> {
   const { team, server, supervising, leaving } = parts
   const { runtime } = team
   leaving.abort()
-  await server.close()
-  // Whoever waits for a full disk is let go by that, and the supervisor may be who waits.
-  await runtime.close()
-  await supervising
-  await team.close().catch((error) => {
-    // What a journal that has failed says at its end, it has said before.
+  await doEach(
+    () => server.close(),
+    // Whoever waits for a full disk is let go by that, and the supervisor may be who waits.
+    () => runtime.close(),
+    () => supervising,
+    () => team.close(),
+  ).catch((error) => {
     if (runtime.health().state !== 'failed') throw error
   })
 }

@@ -48,3 +48,16 @@ test('who asked before the end is answered', async () => {
   expect(await answer).toBe('stopped')
   expect(await connectControl(scratch)).toBe(undefined)
 })
+
+test('where its address cannot be removed, the folder of the socket goes all the same', async () => {
+  const state = join(scratch, 'x'.repeat(120))
+  mkdirSync(state)
+  const server = await serveControl(state, control, null)
+  const own = dirname((await readAddress(state))?.socket ?? '')
+  const address = join(state, 'engine.json')
+  rmSync(address)
+  // A folder is not removed as a file is.
+  mkdirSync(address)
+  await expect(server.close()).rejects.toThrow(address)
+  expect(existsSync(own)).toBe(false)
+})

@@ -14,6 +14,7 @@ import type { LimitsChange } from '../../ledger/change-limits.ts'
 import type { Health } from '../../runtime/runtime.ts'
 import type { RunSource } from '../view/run-source.ts'
 import type { BudgetChanged } from './budget.ts'
+import { doEach } from './closing.ts'
 import type { NewTask } from './configured-task.ts'
 import type { NewRun, NewSpec } from './configured-team.ts'
 import { EngineGoneError, errorOf } from './engine-error.ts'
@@ -119,11 +120,12 @@ export async function serveControl(
   const address = JSON.stringify({ socket, pid: process.pid, grounds } satisfies Address)
   await writeAddress(stateFolder, address)
   return {
-    async close() {
-      await endServer(server)
-      await rm(join(stateFolder, ADDRESS_FILE), { force: true })
-      await removeSocket(socket)
-    },
+    close: () =>
+      doEach(
+        () => endServer(server),
+        () => rm(join(stateFolder, ADDRESS_FILE), { force: true }),
+        () => removeSocket(socket),
+      ),
   }
 }
 

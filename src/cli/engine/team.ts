@@ -66,6 +66,7 @@ import type { SuspensionPolicy } from '../../runtime/suspension.ts'
 import { printable } from '../printable.ts'
 import { journalSource } from '../view/run-source.ts'
 import { requireBrainsOfRuns } from './brains-of-runs.ts'
+import { doEach } from './closing.ts'
 import { requireIsolationOfRuns } from './isolation-of-runs.ts'
 import { requireTarget, type TargetGround, takeIn } from './target.ts'
 import { findWantedWorkspaces } from './wanted-workspaces.ts'
@@ -210,13 +211,14 @@ async function openOn(parts: TeamParts, journal: Journal, processes: Processes):
     takeIn: (repository, target) => takeIn(ground, repository, target),
     start: (run) => startRun(runtime, ground, run),
     bring: (run, spec) => bringSpec(runtime, journal, run as RunId, spec),
-    async close() {
-      await runtime.close()
-      await thinking.close()
-      await further?.close()
-      await processes.close()
-      await journal.close()
-    },
+    close: () =>
+      doEach(
+        () => runtime.close(),
+        () => thinking.close(),
+        () => further?.close(),
+        () => processes.close(),
+        () => journal.close(),
+      ),
   }
 }
 
