@@ -5,7 +5,7 @@ import { openProcesses } from '../../effects/process/processes.ts'
 import { openBlobFiles } from '../../journal/blob-files.ts'
 import { openSqliteJournal } from '../../journal/sqlite/sqlite-journal.ts'
 import { systemClock } from '../../runtime/clock.ts'
-import type { EffectHandler } from '../../runtime/effect-handler.ts'
+import type { EffectHandler, Service } from '../../runtime/effect-handler.ts'
 import { openEmbeddedRuntime } from '../../runtime/embedded-runtime.ts'
 import { giveUpTask } from './task.ts'
 
@@ -18,6 +18,9 @@ const LEFT_ALONE: EffectHandler = {
       signal.addEventListener('abort', () => resolve({ ok: false, error }))
     }),
 }
+
+/** Whoever waits for a service waits on: nobody here can ask whether it answers. */
+const NOT_ASKED: Service = { probe: async () => false }
 
 /**
  * Pauses or stops a run that no engine works on, or gives a task up. Nobody need be able to think
@@ -37,6 +40,8 @@ export async function setToRest(
     roles: [coordinator('1'), coordinator('2')],
     handlers: new Proxy({}, { get: () => LEFT_ALONE }),
     answeredKinds: ['ask_human'],
+    // Where there is none, all of them answer, and everybody is restored.
+    services: { any: NOT_ASKED },
     clock: systemClock,
     newId: () => crypto.randomUUID(),
     random: Math.random,
