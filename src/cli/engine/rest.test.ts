@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { obedient, THINK } from '../../../test/drill/obedient-role.ts'
 import type { AgentId, EventId, RunId } from '../../agents/values.ts'
 import { openBlobFiles } from '../../journal/blob-files.ts'
+import { openDatabase } from '../../journal/sqlite/driver.ts'
 import { openSqliteJournal } from '../../journal/sqlite/sqlite-journal.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import type { EffectHandler } from '../../runtime/effect-handler.ts'
@@ -65,4 +66,14 @@ test('a run is set to rest, and who waits for a service in another one waits on'
   await journal.close()
   expect(Object.fromEntries(statuses)).toEqual({ mine: 'paused', other: 'running' })
   expect(loaded).toMatchObject({ record: { state: 'SUSPEND' }, inbox: [] })
+})
+
+test('where no runtime can be opened, the state folder is free for the next', async () => {
+  await leaveRuns()
+  const database = await openDatabase(join(folder, 'journal.db'))
+  database.exec("UPDATE runs SET config = '{}x'")
+  database.close()
+  await expect(setToRest(folder, MINE, 'pause')).rejects.toThrow('damaged')
+  const journal = await openSqliteJournal(folder)
+  await journal.close()
 })

@@ -7,6 +7,9 @@ import { openSqliteJournal } from '../../journal/sqlite/sqlite-journal.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import type { EffectHandler, Service } from '../../runtime/effect-handler.ts'
 import { openEmbeddedRuntime } from '../../runtime/embedded-runtime.ts'
+import type { Journal } from '../../runtime/journal.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import { doEach } from './closing.ts'
 import { giveUpTask } from './task.ts'
 
 /** Does nothing until it is told to end, and so leaves its effect for whoever can do it. */
@@ -33,8 +36,23 @@ export async function setToRest(
 ): Promise<void> {
   const journal = await openSqliteJournal(stateFolder)
   const processes = openProcesses(stateFolder)
-  await processes.endOrphans()
-  const runtime = await openEmbeddedRuntime({
+  let runtime: Runtime | undefined
+  await doEach(
+    async () => {
+      await processes.endOrphans()
+      runtime = await openLeavingAlone(stateFolder, journal)
+      if (how === 'pause') await runtime.pause(run as RunId)
+      else if (!(await giveUpTask({ runtime, journal }, run))) await runtime.stop(run as RunId)
+    },
+    () => runtime?.close(),
+    () => processes.close(),
+    () => journal.close(),
+  )
+}
+
+/** A runtime in which nothing is done but what it is told. */
+function openLeavingAlone(stateFolder: string, journal: Journal): Promise<Runtime> {
+  return openEmbeddedRuntime({
     journal,
     blobs: openBlobFiles(join(stateFolder, 'blobs')),
     roles: [coordinator('1'), coordinator('2')],
@@ -46,12 +64,4 @@ export async function setToRest(
     newId: () => crypto.randomUUID(),
     random: Math.random,
   })
-  try {
-    if (how === 'pause') await runtime.pause(run as RunId)
-    else if (!(await giveUpTask({ runtime, journal }, run))) await runtime.stop(run as RunId)
-  } finally {
-    await runtime.close()
-    await processes.close()
-    await journal.close()
-  }
 }
