@@ -14,6 +14,8 @@ export interface KeySettings {
   /** The key q; undefined where the board cannot be left without the work. */
   readonly leave?: () => void
   readonly interrupt: () => void
+  /** Ends the board, and with it whatever is asked at that moment. */
+  readonly signal: AbortSignal
 }
 
 const CTRL_C = 3
@@ -67,7 +69,7 @@ export class BoardKeys {
   }
 
   #choose(questions: readonly QuestionView[]): QuestionView | undefined {
-    if (!this.#input.isTTY) return undefined
+    if (!this.#input.isTTY || this.#settings.signal.aborted) return undefined
     const isWanted = this.#wantsToAnswer
     this.#wantsToAnswer = false
     if (isWanted) return questions[0]
@@ -101,7 +103,7 @@ export class BoardKeys {
 
   /** A line of words; empty where none is given. */
   async #readLine(prompt: string): Promise<string> {
-    const { out, interrupt } = this.#settings
+    const { out, interrupt, signal } = this.#settings
     const ended = new AbortController()
     const line = createInterface({ input: this.#input, output: out })
     line.once('SIGINT', () => {
@@ -110,7 +112,8 @@ export class BoardKeys {
     })
     line.once('close', () => ended.abort())
     try {
-      return (await line.question(prompt, { signal: ended.signal })).trim()
+      const either = AbortSignal.any([ended.signal, signal])
+      return (await line.question(prompt, { signal: either })).trim()
     } catch {
       out.write('\n')
       return ''

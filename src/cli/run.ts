@@ -157,17 +157,18 @@ export async function followToEnd(
   source: RunSource | Control,
   id: string,
   options: Pick<RunOptions, 'json' | 'state'>,
-  signal?: AbortSignal,
+  ending?: AbortSignal,
 ): Promise<number> {
   const out = process.stderr
   const leaving = new AbortController()
   const leave = () => leaving.abort()
-  const isOurs = signal === undefined
+  const isOurs = ending === undefined
+  const signal = ending ?? leaving.signal
   if (isOurs) process.once('SIGINT', leave)
   const interrupt = () => process.kill(process.pid, 'SIGINT')
   const keys =
     out.isTTY && 'answer' in source
-      ? new BoardKeys({ control: source, out, ...(isOurs && { leave }), interrupt })
+      ? new BoardKeys({ control: source, out, ...(isOurs && { leave }), interrupt, signal })
       : undefined
   const ways = isOurs ? 'q leaves the board, the run goes on' : 'Ctrl-C pauses the run'
   const view = await followRun(source, id, {
@@ -176,7 +177,7 @@ export async function followToEnd(
     isWorkHere: !isOurs,
     out,
     hint: `a answers what is asked, ${ways}`,
-    signal: signal ?? leaving.signal,
+    signal,
     attend: async (view) => keys?.attend(view) ?? false,
     describeOutage: (view) => describeOutage(view, options, !isOurs),
   }).finally(() => {
@@ -184,7 +185,7 @@ export async function followToEnd(
     process.off('SIGINT', leave)
   })
   const isOver = view.status === 'done' || view.status === 'failed'
-  if (!isOver && (signal ?? leaving.signal).aborted) {
+  if (!isOver && signal.aborted) {
     const kept = `The run ${id} is kept. slipway resume ${id} goes on with it.`
     const left = `The run goes on without the board. slipway watch ${id} comes back to it.`
     out.write(proseFor(out, `${isOurs ? left : kept}\n`))

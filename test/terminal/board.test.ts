@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -116,6 +116,23 @@ test(
       expect(preview).toContain('Answered: shell.')
       first.press('approve', 'Enter')
       expect(await first.shows('ended with 0')).toContain('It greets.')
+    }),
+  120_000,
+)
+
+test(
+  'a run whose journal fails while a question is open ends by itself, and says why',
+  () =>
+    withUser(async (user) => {
+      const which = { question: 'Which language?', options: ['shell', 'awk'] }
+      await user.play([pm('INTERVIEWING', 'a greeter', 'ask_user', which)], {})
+      const desk = { cwd: user.repository, env: user.env }
+      const first = terminals.open(`${SLIPWAY} interview "a greeter" --foreground`, desk)
+      await first.shows('\n> ')
+      const { pid } = JSON.parse(readFileSync(join(user.state, 'engine.json'), 'utf8'))
+      await user.type(`prlimit --pid ${pid} --fsize=1000`)
+      expect(await user.slipway('budget', '--dollars', '5')).toMatchObject({ code: 1 })
+      expect(await first.shows('ended with 1\n')).toContain('cannot be read or written')
     }),
   120_000,
 )

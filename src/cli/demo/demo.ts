@@ -72,10 +72,11 @@ export async function demo({ json }: DemoOptions): Promise<number> {
   const interrupted = new AbortController()
   const interrupt = () => interrupted.abort()
   const stuck = new AbortController()
+  const signal = AbortSignal.any([interrupted.signal, stuck.signal])
   process.once('SIGINT', interrupt)
   const isBoard = talk.isTTY && !json
   const keys = isBoard
-    ? new BoardKeys({ control, out: talk, leave: interrupt, interrupt })
+    ? new BoardKeys({ control, out: talk, leave: interrupt, interrupt, signal })
     : undefined
   try {
     await team.start(await startOf(repository))
@@ -84,7 +85,7 @@ export async function demo({ json }: DemoOptions): Promise<number> {
       isWorkHere: true,
       out: talk,
       hint: 'a answers what is asked, q leaves the demo',
-      signal: AbortSignal.any([interrupted.signal, stuck.signal]),
+      signal,
       onView: answerWhenDue(team, talk, () => stuck.abort()),
       attend: async (view) => keys?.attend(view) ?? false,
     })
