@@ -1,4 +1,5 @@
 import type { Control } from './engine/control.ts'
+import type { Engine } from './engine/engine.ts'
 import { printable } from './printable.ts'
 import { prepareStateFolder } from './state-folder.ts'
 import { proseFor } from './terminal-text.ts'
@@ -21,6 +22,15 @@ export async function workHere(
   const engine = await openEngine(root, stateFolder, process.env)
   const said = engine.unconfined ?? engine.description
   process.stderr.write(proseFor(process.stderr, `${printable(said)}\n`))
+  return workWith(engine, id, work)
+}
+
+/** Works with an engine that is open, and closes it. */
+export async function workWith(
+  engine: Pick<Engine, 'control' | 'drain' | 'fail' | 'close'>,
+  id: string,
+  work: Work,
+): Promise<number> {
   const leaving = new AbortController()
   let isDraining = false
   const interrupt = () => {
@@ -38,16 +48,15 @@ export async function workHere(
   const working = work(engine.control, leaving.signal)
   try {
     const failed = engine.fail(leaving.signal)
-    const code = await Promise.race([working, failed.then(() => working)])
+    await Promise.race([working, failed])
     leaving.abort()
     await failed
-    return code
   } finally {
     leaving.abort()
-    // Where the engine has failed, who follows the run has to leave the terminal as it was.
-    await working.catch(() => {})
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', interrupt)
-    await engine.close()
+    // Who follows the run has to leave the terminal as it was, also where the engine has failed.
+    await engine.close(working)
   }
+  return working
 }

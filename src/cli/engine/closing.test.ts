@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
+import { openFillable } from '../../../test/drill/fillable-stage.ts'
 import { obedient } from '../../../test/drill/obedient-role.ts'
-import { RUN, Stage } from '../../../test/drill/stage.ts'
+import { RUN } from '../../../test/drill/stage.ts'
 import { openMemoryJournal } from '../../../test/simulation/memory-journal.ts'
 import { agentIdOf } from '../../agents/team/protocol.ts'
-import { type Journal, JournalError } from '../../runtime/journal.ts'
 import type { Health } from '../../runtime/runtime.ts'
 import { closeEngine } from './closing.ts'
 import { supervise } from './supervision.ts'
@@ -40,25 +40,15 @@ test('an engine that has failed says nothing else at its end', async () => {
 })
 
 test('an engine ends also while a halted agent waits on a full disk to be revived', async () => {
-  let isFull = false
-  const stage: Stage = new Stage(obedient({ name: 'architect@D' }), {
-    journal: new Proxy({} as Journal, {
-      get: (_, name: keyof Journal) => {
-        if (name !== 'commit' || !isFull) return openMemoryJournal(stage.disk)[name]
-        return () => Promise.reject(new JournalError('full', 'the disk is full'))
-      },
-    }),
-  })
-  await stage.open()
+  const { stage, fill, isWaiting } = await openFillable(obedient({ name: 'architect@D' }))
   const { runtime } = stage
   await runtime.createAgent({ id: ARCHITECT, run: RUN, role: 'architect@D' })
   await stage.deliver('do', { move: { event: 'no_such_event', to: 'DONE' } }, ARCHITECT)
   expect(stage.agent(ARCHITECT).halted).toBe(true)
-  isFull = true
+  fill()
   const leaving = new AbortController()
   const ground = { runtime, journal: openMemoryJournal(stage.disk) }
   const supervising = supervise(ground, leaving.signal)
-  const isWaiting = () => runtime.health().state === 'waiting_for_journal'
   await vi.waitUntil(isWaiting, { timeout: 20_000 })
   const team = { runtime, close: () => runtime.close() }
   await closeEngine({ team, server: { close: async () => {} }, leaving, supervising })

@@ -12,10 +12,14 @@ interface EngineParts {
   readonly supervising: Promise<void>
   /** Ends the supervision. */
   readonly leaving: AbortController
+  /** What is done with the engine in this process, and ends when it can do nothing more. */
+  readonly working?: Promise<unknown> | undefined
 }
 
 /** Does one thing after the other, whatever came of those before; throws what failed first. */
-export async function doEach(...acts: readonly (() => Promise<void> | undefined)[]): Promise<void> {
+export async function doEach(
+  ...acts: readonly (() => Promise<unknown> | undefined)[]
+): Promise<void> {
   const errors: unknown[] = []
   for (const act of acts) {
     try {
@@ -29,14 +33,14 @@ export async function doEach(...acts: readonly (() => Promise<void> | undefined)
 
 /** Closes every part of an engine. One that has failed has said why, and that stays what is said. */
 export async function closeEngine(parts: EngineParts): Promise<void> {
-  const { team, server, supervising, leaving } = parts
+  const { team, server, supervising, leaving, working } = parts
   const { runtime } = team
   leaving.abort()
   await doEach(
     () => server.close(),
-    // Whoever waits for a full disk is let go by that, and the supervisor may be who waits.
+    // Whoever waits for a full disk is let go by that, and those two may be who waits.
     () => runtime.close(),
-    () => supervising,
+    () => Promise.allSettled([supervising, working]),
     () => team.close(),
   ).catch((error) => {
     if (runtime.health().state !== 'failed') throw error

@@ -29,7 +29,8 @@ export interface Engine {
   rest(signal: AbortSignal): Promise<void>
   /** Rejects when nothing can be done any more; resolves when nobody wants to know, and it is well. */
   fail(signal: AbortSignal): Promise<void>
-  close(): Promise<void>
+  /** Waits for who still works with it, once nothing holds them up, and before nothing can be read. */
+  close(working?: Promise<unknown>): Promise<void>
 }
 
 /**
@@ -82,7 +83,7 @@ async function openParts(
     },
     rest: (signal) => waitForRest(control, team.runtime, signal),
     fail: (signal) => waitForFailure(team.runtime, signal),
-    close: () => closeEngine({ team, server, supervising, leaving }),
+    close: (working) => closeEngine({ team, server, supervising, leaving, working }),
   }
 }
 

@@ -1,0 +1,33 @@
+import { expect, test, vi } from 'vitest'
+import { openFillable } from '../../test/drill/fillable-stage.ts'
+import { obedient } from '../../test/drill/obedient-role.ts'
+import { RUN } from '../../test/drill/stage.ts'
+import { closeEngine } from './engine/closing.ts'
+import type { Control } from './engine/control.ts'
+import { waitForFailure } from './engine/waiting.ts'
+import { workWith } from './foreground.ts'
+
+test('the second Ctrl-C ends also work that waits for a full disk', async () => {
+  const { stage, fill, isWaiting } = await openFillable(obedient())
+  const { runtime } = stage
+  fill()
+  const engine = {
+    control: {} as Control,
+    drain: () => runtime.pause(RUN),
+    fail: (signal: AbortSignal) => waitForFailure(runtime, signal),
+    close: (working?: Promise<unknown>) =>
+      closeEngine({
+        team: { runtime, close: () => runtime.close() },
+        server: { close: async () => {} },
+        supervising: Promise.resolve(),
+        leaving: new AbortController(),
+        working,
+      }),
+  }
+  const working = workWith(engine, RUN, () => stage.deliver('do').then(() => 0))
+  const ended = expect(working).rejects.toThrow('the disk is full')
+  await vi.waitUntil(isWaiting, { timeout: 20_000 })
+  process.emit('SIGINT')
+  process.emit('SIGINT')
+  await ended
+})
