@@ -44,6 +44,20 @@ describe('search_text', () => {
     ])
   })
 
+  test('shows no line of a private key, and others that look like one', async () => {
+    const content = 'QUJD'.repeat(16)
+    writeFiles(ground.workspace, {
+      'keys/id.pem': `-----BEGIN PRIVATE KEY-----\n${content}\n${content}\n-----END PRIVATE KEY-----\n`,
+      'keys/data.txt': `${content}\n`,
+    })
+    const { text } = await call('search_text', { pattern: '^QUJD', path: 'keys' })
+    expect(text.trim().split('\n')).toEqual([
+      `keys/data.txt:1:${content}`,
+      'keys/id.pem:2:[redacted]',
+      'keys/id.pem:3:[redacted]',
+    ])
+  })
+
   test.each([
     ['src', 'src/a.ts:1:export const answer = 42'],
     ['src/a.ts', 'src/a.ts:1:export const answer = 42'],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { findInside } from '../guards/path-guard.ts'
 import type { Ended } from '../process/command.ts'
+import { withoutKeyLines } from './key-lines.ts'
 import { shorten } from './output-files.ts'
 import { explained } from './read-tools.ts'
 import { findGlobs } from './search-globs.ts'
@@ -61,7 +62,8 @@ async function search(
   // With 2 for a folder that may not be read, what was found elsewhere is told all the same.
   const hasFound = ended.exitCode === 0 || (ended.exitCode === 2 && ended.stdout.length > 0)
   if (ended.how === 'exited' && hasFound) {
-    return said(await shorten(ended.output.toString(), context.outputs, ended.droppedBytes))
+    const shown = await withoutKeyLines(ended.output.toString(), context)
+    return said(await shorten(shown, context.outputs, ended.droppedBytes))
   }
   return refused(failureOf(ended))
 }
