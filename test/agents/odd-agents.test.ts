@@ -23,8 +23,12 @@ const ODD = `
 const usual = { initialize: { protocolVersion: 1 }, 'session/new': { sessionId: 's' } }
 const results = { ...usual, ...JSON.parse(process.argv[2]) }
 require('node:readline').createInterface(process.stdin).on('line', (line) => {
-  const { id, method } = JSON.parse(line)
+  const { id, method, params } = JSON.parse(line)
   if (id === undefined) return
+  if (method === 'session/new') {
+    const [{ command, args }] = params.mcpServers
+    require('node:child_process').spawn(command, args)
+  }
   const answer = { jsonrpc: '2.0', id, ...(method in results && { result: results[method] }) }
   process.stdout.write(JSON.stringify(answer) + '\\n')
 })

@@ -18,6 +18,7 @@ import { readTokens } from '../token-count.ts'
 import type { AgentCommand } from './agent.ts'
 import {
   explainLongLine,
+  explainNoTools,
   explainOddAnswer,
   explainSilence,
   explainVersion,
@@ -34,6 +35,12 @@ const AUTH_REQUIRED = -32_000
 
 /** Longer than any turn: the clocks of the turn decide. */
 const PROCESS_MS_MARGIN = 60_000
+
+/**
+ * Which part of the time until a first token our tools may take to be there: they are started with
+ * the session, and not every agent waits for them before it answers.
+ */
+const JOINING_PART = 1 / 5
 
 /** Talks the Agent Client Protocol with a command. */
 export function speakAcp(command: AgentCommand): AgentProtocol {
@@ -106,7 +113,9 @@ class AcpConversation implements Conversation {
     this.#sessionId = sessionId
     await this.#setMode(session.modes?.availableModes.map(({ id }) => id) ?? [])
     await this.#setModel(session.configOptions ?? [])
+    const isReady = await this.#joinTools()
     if (this.#isCancelled) return { how: 'stop' }
+    if (!isReady) return { how: 'failed', failure: explainNoTools() }
     const answer = await agent.request(methods.agent.session.prompt, {
       sessionId,
       prompt: [{ type: 'text', text: writePrompt(turn) }],
@@ -132,6 +141,16 @@ class AcpConversation implements Conversation {
     if (model === undefined || this.#command.model !== undefined || option === undefined) return
     const wanted = { sessionId: this.#sessionId ?? '', configId: option.id, value: model }
     await this.#connection.agent.request(methods.agent.session.setConfigOption, wanted)
+  }
+
+  /** After the prompt, whoever connects may be a command that the model has run. */
+  async #joinTools(): Promise<boolean> {
+    const gone = this.#connection.signal
+    const { place, options } = this.#task
+    const late = AbortSignal.timeout(options.timeouts.firstTokenMs * JOINING_PART)
+    const isJoined = await place.tools.join(AbortSignal.any([gone, late]))
+    // Of one that is gone, the next request tells how it went.
+    return isJoined || gone.aborted
   }
 
   #take(update: SessionUpdate): void {

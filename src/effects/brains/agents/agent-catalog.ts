@@ -27,6 +27,8 @@ export const AGENTS = {
       CLAUDE_CODE_MAX_RETRIES: '2',
       DISABLE_AUTOUPDATER: '1',
       ENABLE_TOOL_SEARCH: 'false',
+      // Else its model may begin before our tools are there.
+      MCP_CONNECTION_NONBLOCKING: 'false',
     },
     home: [
       { path: '.claude/.credentials.json', access: 'write' },

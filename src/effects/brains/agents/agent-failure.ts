@@ -3,6 +3,7 @@ import type { Ended } from '../../process/command.ts'
 import type { BrainFailure, FailureKind } from '../brain.ts'
 import { explainFailure } from '../failure.ts'
 import { LINE_BYTES_MAX } from './agent-process.ts'
+import { TOOL_SERVER } from './agent-prompt.ts'
 
 const WORDS_CHARS_MAX = 2_000
 
@@ -80,6 +81,12 @@ export function explainSilence(ended: Ended, secrets: readonly string[]): BrainF
 export function explainLongLine(): BrainFailure {
   const message = `the agent printed a line of more than ${LINE_BYTES_MAX / (1024 * 1024)} MiB`
   return { kind: 'invalid_output', message }
+}
+
+/** What it means that an agent's model would work, or works, without a way to our tools. */
+export function explainNoTools(): BrainFailure {
+  const message = `the agent did not start the MCP server ${TOOL_SERVER} before its model began, so it could call none of our tools`
+  return { kind: 'rejected', message }
 }
 
 /** What it means that an agent answers with something that the protocol does not have. */

@@ -27,6 +27,9 @@ type Item = NonNullable<Line['item']>
 /** Items that are words; all others are steps. */
 const WORDS: readonly string[] = ['agent_message', 'reasoning', 'error']
 
+/** How long our tools may take to be there. */
+const JOINING_SEC_MAX = 60
+
 /** What `codex exec --json` prints. */
 export function codexDialect(task: ConversationTask): Dialect {
   const { report, place } = task
@@ -60,6 +63,9 @@ function argumentsFor({ place, options }: ConversationTask): readonly string[] {
     approval_policy: 'never',
     [`mcp_servers.${TOOL_SERVER}.command`]: command,
     [`mcp_servers.${TOOL_SERVER}.args`]: args,
+    // Else its model may begin before our tools are there.
+    [`mcp_servers.${TOOL_SERVER}.required`]: true,
+    [`mcp_servers.${TOOL_SERVER}.startup_timeout_sec`]: JOINING_SEC_MAX,
     [`mcp_servers.${TOOL_SERVER}.default_tools_approval_mode`]: 'approve',
   }
   const own = place.workspace.access === 'write' ? 'workspace-write' : 'read-only'

@@ -1,5 +1,5 @@
 import type { HeadlessCommand } from './agent.ts'
-import { explainLongLine, explainSilence } from './agent-failure.ts'
+import { explainLongLine, explainNoTools, explainSilence } from './agent-failure.ts'
 import { LINE_BYTES_MAX } from './agent-process.ts'
 import { writePrompt } from './agent-prompt.ts'
 import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
@@ -41,6 +41,10 @@ function begin(task: ConversationTask, dialect: Dialect): Conversation {
       if (line === 'too_long') return { how: 'failed', failure: explainLongLine() }
       report.update()
       end = dialect.read(line) ?? end
+      // From here on, whoever connects may be a command that the model has run.
+      if (end === undefined && report.hasWorked && !place.tools.isJoined) {
+        return { how: 'failed', failure: explainNoTools() }
+      }
     }
     return end ?? { how: 'failed', failure: explainSilence(await ended, place.secrets) }
   }

@@ -38,6 +38,13 @@ export function bridgeCommand(
  * anything answered, since an agent that had an answer would think on: whoever calls has ended.
  */
 export interface ToolServer {
+  /** Whether the agent's client has connected. It is the only one that ever can. */
+  readonly isJoined: boolean
+  /**
+   * Waits for the agent's client, until the signal at the latest; from then on nobody can connect.
+   * Says whether it has come.
+   */
+  join(signal: AbortSignal): Promise<boolean>
   /** Settles as the first call comes. */
   readonly begun: Promise<void>
   /** Settles with the first call, and those that came with it. */
@@ -54,36 +61,87 @@ export interface ToolServerSettings {
   readonly idPrefix: string
 }
 
-/** Opens a server on a unix socket. Rejects when the socket cannot be made. */
+/**
+ * Opens a server on a unix socket. Rejects when the socket cannot be made. Whatever runs where the
+ * agent is sees the socket, such as tests that a coder wrote, so it is gone once the agent's client
+ * has connected, which agents see to before their model can have anything run.
+ */
 export async function openToolServer(settings: ToolServerSettings): Promise<ToolServer> {
   const gathering = new Gathering(settings.idPrefix)
-  const open = new Map<Socket, StdioServerHandle>()
-  const server = createServer((socket) => {
+  const door = new Door()
+  let handle: StdioServerHandle | undefined
+  await door.open(settings.socketPath, (socket) => {
     const transport = new StdioServerTransport(socket, socket, { maxBufferSize: MESSAGE_BYTES_MAX })
-    socket.on('error', () => socket.destroy())
-    socket.on('close', () => open.delete(socket))
     const onerror = () => socket.destroy()
-    open.set(
-      socket,
-      serveStdio(() => makeServer(settings.tools, gathering), { transport, onerror }),
-    )
-  })
-  await new Promise<void>((done, fail) => {
-    server.once('error', fail)
-    server.listen(settings.socketPath, done)
+    handle = serveStdio(() => makeServer(settings.tools, gathering), { transport, onerror })
   })
   return {
+    get isJoined() {
+      return door.isPassed
+    },
+    join: (signal) => door.passed(signal),
     begun: gathering.begun,
     called: gathering.called,
     calls: gathering.calls,
     async close() {
-      const closed = new Promise((done) => server.close(done))
-      for (const [socket, handle] of open) {
-        await handle.close().catch(() => {})
-        socket.destroy()
-      }
-      await closed
+      await handle?.close().catch(() => {})
+      await door.close()
     },
+  }
+}
+
+/** A unix socket that takes one connection. */
+class Door {
+  readonly #server = createServer((socket) => this.#enter(socket))
+  readonly #entered = new AbortController()
+  #socket: Socket | undefined
+  #use: (socket: Socket) => void = () => {}
+
+  get isPassed(): boolean {
+    return this.#socket !== undefined
+  }
+
+  async open(path: string, use: (socket: Socket) => void): Promise<void> {
+    this.#use = use
+    await new Promise<void>((done, fail) => {
+      this.#server.once('error', fail)
+      this.#server.listen(path, done)
+    })
+  }
+
+  /** Waits for the connection until the signal, and then takes none any more. */
+  async passed(signal: AbortSignal): Promise<boolean> {
+    const either = AbortSignal.any([this.#entered.signal, signal])
+    await new Promise<void>((resolve) => {
+      if (either.aborted) resolve()
+      either.addEventListener('abort', () => resolve(), { once: true })
+    })
+    this.#shut()
+    return this.isPassed
+  }
+
+  async close(): Promise<void> {
+    this.#socket?.destroy()
+    if (!this.#server.listening) return
+    await new Promise((done) => this.#server.close(done))
+  }
+
+  #enter(socket: Socket): void {
+    socket.on('error', () => socket.destroy())
+    // Several may have come before the first was heard of.
+    if (this.isPassed || !this.#server.listening) {
+      socket.destroy()
+      return
+    }
+    this.#socket = socket
+    this.#shut()
+    this.#use(socket)
+    this.#entered.abort()
+  }
+
+  /** Takes the socket away from where it is seen. */
+  #shut(): void {
+    if (this.#server.listening) this.#server.close()
   }
 }
 
