@@ -1,11 +1,9 @@
-import { Writable } from 'node:stream'
 import {
   type ClientConnection,
   client,
   MessageTooLargeError,
   methods,
   type NewSessionRequest,
-  ndJsonStream,
   PROTOCOL_VERSION,
   RequestError,
   type RequestPermissionRequest,
@@ -15,6 +13,7 @@ import {
 } from '@agentclientprotocol/sdk'
 import type { Usage } from '../brain.ts'
 import { readTokens } from '../token-count.ts'
+import { openGate } from './acp-gate.ts'
 import type { AgentCommand } from './agent.ts'
 import {
   explainLongLine,
@@ -25,7 +24,7 @@ import {
   explainWords,
 } from './agent-failure.ts'
 import type { AgentStart } from './agent-place.ts'
-import { type AgentProcess, LINE_BYTES_MAX } from './agent-process.ts'
+import type { AgentProcess } from './agent-process.ts'
 import { offeredTools, TOOL_SERVER, writePrompt } from './agent-prompt.ts'
 import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
 import { choosePermission, isPermitted, learnOf, type WantedStep } from './permission.ts'
@@ -67,9 +66,9 @@ class AcpConversation implements Conversation {
     this.#task = task
     this.#command = command
     this.#process = task.place.start(startOf(task, command))
-    const { input, output } = this.#process
-    const stream = ndJsonStream(Writable.toWeb(input), output as ReadableStream<Uint8Array>, {
-      maxMessageBytes: LINE_BYTES_MAX,
+    const stream = openGate(this.#process, {
+      onMessage: () => task.report.update(),
+      onFlood: () => task.report.unread(),
     })
     this.#connection = client({ name: TOOL_SERVER })
       .onRequest(methods.client.session.requestPermission, ({ params }) => this.#permit(params))
@@ -155,7 +154,6 @@ class AcpConversation implements Conversation {
 
   #take(update: SessionUpdate): void {
     const { report } = this.#task
-    report.update()
     if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text') {
       this.#hear(update.content.text, update.messageId)
     } else if (update.sessionUpdate === 'agent_thought_chunk' && update.content.type === 'text') {
@@ -193,8 +191,7 @@ class AcpConversation implements Conversation {
   }
 
   #permit({ toolCall, options }: RequestPermissionRequest): RequestPermissionResponse {
-    const { turn, place, report } = this.#task
-    report.update()
+    const { turn, place } = this.#task
     const asker = { workspace: place.workspace, tools: offeredTools(turn) }
     const isAllowed = !this.#isCancelled && isPermitted(this.#remember(toolCall), asker)
     const optionId = choosePermission(options, isAllowed)

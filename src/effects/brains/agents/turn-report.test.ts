@@ -31,6 +31,17 @@ test.each([
   })
 })
 
+test('an agent that reads no answer is ended, unless it has called', () => {
+  const { watch, report } = begin()
+  report.unread()
+  const message = 'the agent does not read what it is answered'
+  expect(watch.verdict).toEqual({ kind: 'invalid_output', message })
+  const over = begin()
+  over.watch.close()
+  over.report.unread()
+  expect(over.watch.verdict).toBeUndefined()
+})
+
 test.each([
   ['said', (report: TurnReport) => report.text('Hm.')],
   ['done', (report: TurnReport) => report.stepBegan('step')],

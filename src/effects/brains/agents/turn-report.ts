@@ -57,6 +57,11 @@ export class TurnReport {
     if (this.#updates > this.#budget.updatesMax) this.#exceed(`${this.#updates - 1} messages`)
   }
 
+  /** The agent asks on and reads no answer, so that they pile up. */
+  unread(): void {
+    this.#endWith('the agent does not read what it is answered')
+  }
+
   text(text: string): void {
     if (text === '') return
     // What is said before a step and after it are two paragraphs.
@@ -158,9 +163,12 @@ export class TurnReport {
   }
 
   #exceed(what: string): void {
+    this.#endWith(`the agent used up ${what} without ending its work`)
+  }
+
+  #endWith(message: string): void {
     // What an agent still does while it is stopped after a call takes nothing from that call.
     if (this.#watch.signal.aborted) return
-    const message = `the agent used up ${what} without ending its work`
     this.#watch.end({ kind: 'invalid_output', message })
   }
 }
