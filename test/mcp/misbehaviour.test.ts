@@ -37,6 +37,14 @@ test.each<[string, string, number, RegExp]>([
     9_000,
     /message without end/,
   ],
+  [
+    'asks without end and reads no answer',
+    `const ping = { jsonrpc: '2.0', id: 'x'.repeat(50_000), method: 'ping' }
+     const pings = (JSON.stringify(ping) + '\\n').repeat(10)
+     const go = () => process.stdout.write(pings, go); go()`,
+    9_000,
+    /does not read what it is told/,
+  ],
 ])('a server that %s is refused', async (_, code, connectMs, reason) => {
   const found = await inspectMcpServer(program(code), [], world.parts({ connectMs }))
   expect(found).toMatchObject({ ok: false, reason: expect.stringMatching(reason) })

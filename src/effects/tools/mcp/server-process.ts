@@ -12,6 +12,8 @@ import type { RunServer, ServerCommand } from './run-server.ts'
 
 /** A message that is longer ends the connection. */
 const MESSAGE_BYTES_MAX = 8 * 1024 * 1024
+/** What may wait to be read by a server besides the last message. */
+const WAITING_BYTES_MAX = 8 * 1024 * 1024
 const STDERR_BYTES_MAX = 16_384
 const LAST_WORDS_CHARS_MAX = 500
 /** How long a server may take to end by itself when its input has ended. */
@@ -63,6 +65,11 @@ export class ServerProcess implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
+    // One that asks without end and reads no answer would fill our memory.
+    if (this.#input.writableLength + this.#input.readableLength > WAITING_BYTES_MAX) {
+      this.#stop.abort()
+      this.#end('it does not read what it is told')
+    }
     if (this.#problem !== '') throw new Error(this.#problem)
     this.#input.write(serializeMessage(message))
   }
