@@ -153,7 +153,7 @@ class AcpConversation implements Conversation {
   }
 
   #take(update: SessionUpdate): void {
-    const { report } = this.#task
+    const { report, place } = this.#task
     if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text') {
       this.#hear(update.content.text, update.messageId)
     } else if (update.sessionUpdate === 'agent_thought_chunk' && update.content.type === 'text') {
@@ -164,7 +164,10 @@ class AcpConversation implements Conversation {
     ) {
       // Who begins a step anew under a known id takes over nothing from the one before.
       if (update.sessionUpdate === 'tool_call') this.#steps.delete(update.toolCallId)
-      this.#remember(update)
+      const { call } = this.#remember(update)
+      if (update.sessionUpdate === 'tool_call' && call?.server === TOOL_SERVER) {
+        place.tools.announce(call.tool, call.input)
+      }
       const isOver = update.status === 'completed' || update.status === 'failed'
       report.stepBegan(update.toolCallId)
       if (isOver) report.stepEnded(update.toolCallId)

@@ -49,6 +49,7 @@ export const AGENTS = {
       },
     },
     headless: { argv: ['codex'], dialect: 'codex' },
+    announcesCalls: true,
     variables: ['CODEX_API_KEY', 'CODEX_CONFIG', 'OPENAI_API_KEY', 'OPENAI_BASE_URL'],
     addresses: ['OPENAI_BASE_URL'],
     home: [

@@ -75,7 +75,9 @@ export async function openAgentPlace(
     cleanups.push(() => rm(socketFolder, { recursive: true, force: true }))
     const socketPath = join(socketFolder, SOCKET)
     const idPrefix = `call_${turn.messages.length}_`
-    const tools = await openToolServer({ socketPath, tools: offeredTools(turn), idPrefix })
+    const areAnnounced = settings.agent.announcesCalls === true
+    const offered = { tools: offeredTools(turn), idPrefix, areAnnounced }
+    const tools = await openToolServer({ socketPath, ...offered })
     cleanups.push(() => tools.close())
     const sandbox = await openSandbox(settings, { workspace, installation, socketFolder })
     cleanups.push(() => sandbox.close())

@@ -6,6 +6,11 @@ export interface Agent {
   readonly acp?: AgentCommand
   /** How it works off one prompt without a protocol; absent where it does not. */
   readonly headless?: HeadlessCommand
+  /**
+   * Whether it tells of each call of a tool, with its input, in ways that its commands cannot take.
+   * Then no other call is heard: one may come from a command that writes to where the agent does.
+   */
+  readonly announcesCalls?: true
   /** The environment variables that are its own: keys, addresses, choices. It gets no other. */
   readonly variables: readonly string[]
   /** Set where nobody knows what they hold, so that each may be a secret that is no plain choice. */

@@ -4,10 +4,14 @@ import { namesItsTool, readCalledTool } from './called-tool.ts'
 const OURS = { server: 'slipway', tool: 'done' }
 const MARK = { is_mcp_tool_call: true }
 
-test.each([
-  ['as Codex marks it', { rawInput: { ...OURS, arguments: {} }, _meta: MARK }],
-  ['as Claude Code names it', { name: 'mcp__slipway__done', rawInput: { summary: 'Done.' } }],
-])('a call is known: %s', (_, step) => {
+test('a call is known as Codex marks it, with its input', () => {
+  const input = { summary: 'Done.' }
+  const step = { rawInput: { ...OURS, arguments: input }, _meta: MARK }
+  expect(readCalledTool(step)).toEqual({ ...OURS, input })
+})
+
+test('a call is known as Claude Code names it', () => {
+  const step = { name: 'mcp__slipway__done', rawInput: { summary: 'Done.' } }
   expect(readCalledTool(step)).toEqual(OURS)
 })
 

@@ -4,6 +4,8 @@ import { z } from 'zod'
 export interface CalledTool {
   readonly server: string
   readonly tool: string
+  /** Absent where the agent does not say it. */
+  readonly input?: unknown
 }
 
 /** A step, in the fields of the Agent Client Protocol that name what is called. */
@@ -16,7 +18,7 @@ export interface NamedStep {
 /** How Codex announces a call. The mark is its own: the raw input of other tools is the model's. */
 const markedSchema = z.object({
   _meta: z.object({ is_mcp_tool_call: z.literal(true) }),
-  rawInput: z.object({ server: z.string(), tool: z.string() }),
+  rawInput: z.object({ server: z.string(), tool: z.string(), arguments: z.unknown().optional() }),
 })
 
 /** The form of Claude Code's names, which others have taken over. */
@@ -26,8 +28,8 @@ const NAME = /^mcp__(?<server>.+?)__(?<tool>.+)$/
 export function readCalledTool(step: NamedStep): CalledTool | undefined {
   const marked = markedSchema.safeParse(step)
   if (marked.success) {
-    const { server, tool } = marked.data.rawInput
-    return { server, tool }
+    const { server, tool, arguments: input } = marked.data.rawInput
+    return { server, tool, input }
   }
   const { server, tool } = NAME.exec(step.name ?? '')?.groups ?? {}
   return server === undefined || tool === undefined ? undefined : { server, tool }

@@ -9,7 +9,16 @@ const count = z.unknown().optional().transform(readTokens)
 
 const lineSchema = z.object({
   type: z.string(),
-  item: z.object({ id: z.string(), type: z.string(), text: z.string().optional() }).optional(),
+  item: z
+    .object({
+      id: z.string(),
+      type: z.string(),
+      text: z.string().optional(),
+      server: z.string().optional(),
+      tool: z.string().optional(),
+      arguments: z.unknown().optional(),
+    })
+    .optional(),
   message: z.string().optional(),
   error: z.object({ message: z.string() }).optional(),
   usage: z
@@ -83,7 +92,10 @@ function argumentsFor({ place, options }: ConversationTask): readonly string[] {
   ]
 }
 
-function readItem({ report }: ConversationTask, type: string, item: Item): void {
+function readItem({ report, place }: ConversationTask, type: string, item: Item): void {
+  if (type === 'item.started' && item.type === 'mcp_tool_call' && item.server === TOOL_SERVER) {
+    place.tools.announce(item.tool ?? '', item.arguments)
+  }
   if (!WORDS.includes(item.type)) {
     report.stepBegan(item.id)
     if (type === 'item.completed') report.stepEnded(item.id)

@@ -76,6 +76,22 @@ test('who is waited for comes in time, and nobody after that', async () => {
   expect(await server.join(AbortSignal.abort())).toBe(true)
 })
 
+test('a call that the agent has to announce counts once it has, and no other does', async () => {
+  await server.close()
+  server = await openToolServer({ socketPath, tools: TOOLS, idPrefix: 'call_', areAnnounced: true })
+  const client = await startClient()
+  for (const summary of ['forged', 'first', 'second']) {
+    client.callTool({ name: 'done', arguments: { summary } }).catch(() => {})
+    if (summary === 'forged') server.announce('done', { summary: 'second' })
+  }
+  await server.begun
+  server.announce('other', { summary: 'forged' })
+  server.announce('done', { summary: 'first' })
+  const inputs = (await server.called).map(({ input }) => input)
+  expect(inputs).toEqual([{ summary: 'second' }, { summary: 'first' }])
+  await client.close()
+})
+
 test('nobody connects after the time for it is over', async () => {
   expect(await server.join(AbortSignal.abort())).toBe(false)
   expect(await endOf(connect(socketPath))).toContain('ENOENT')

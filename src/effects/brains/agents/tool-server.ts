@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import { Server } from '@modelcontextprotocol/server'
 import {
   type StdioServerHandle,
@@ -45,6 +46,8 @@ export interface ToolServer {
    * Says whether it has come.
    */
   join(signal: AbortSignal): Promise<boolean>
+  /** The agent says itself that it calls a tool, before or after the call comes. */
+  announce(name: string, input: unknown): void
   /** Settles as the first call comes. */
   readonly begun: Promise<void>
   /** Settles with the first call, and those that came with it. */
@@ -59,6 +62,8 @@ export interface ToolServerSettings {
   readonly tools: readonly ToolDefinition[]
   /** Put before the number of a call, so that no other turn has the same. */
   readonly idPrefix: string
+  /** Whether a call that the agent does not announce is nobody's, and not heard. */
+  readonly areAnnounced?: boolean
 }
 
 /**
@@ -67,7 +72,7 @@ export interface ToolServerSettings {
  * has connected, which agents see to before their model can have anything run.
  */
 export async function openToolServer(settings: ToolServerSettings): Promise<ToolServer> {
-  const gathering = new Gathering(settings.idPrefix)
+  const gathering = new Gathering(settings)
   const door = new Door()
   let handle: StdioServerHandle | undefined
   await door.open(settings.socketPath, (socket) => {
@@ -80,6 +85,7 @@ export async function openToolServer(settings: ToolServerSettings): Promise<Tool
       return door.isPassed
     },
     join: (signal) => door.passed(signal),
+    announce: (name, input) => gathering.announce(name, input ?? {}),
     begun: gathering.begun,
     called: gathering.called,
     calls: gathering.calls,
@@ -164,18 +170,22 @@ function makeServer(tools: readonly ToolDefinition[], gathering: Gathering): Ser
   return server
 }
 
+type WantedCall = Pick<ToolCall, 'name' | 'input'>
+
 /** The calls of a turn. */
 class Gathering {
   readonly calls: ToolCall[] = []
   readonly begun: Promise<void>
   readonly called: Promise<readonly ToolCall[]>
-  readonly #idPrefix: string
+  readonly #settings: Pick<ToolServerSettings, 'idPrefix' | 'areAnnounced'>
+  #announced: readonly WantedCall[] = []
+  #unannounced: readonly WantedCall[] = []
   #begin = () => {}
   #settle: (calls: readonly ToolCall[]) => void = () => {}
   #isOver = false
 
-  constructor(idPrefix: string) {
-    this.#idPrefix = idPrefix
+  constructor(settings: Pick<ToolServerSettings, 'idPrefix' | 'areAnnounced'>) {
+    this.#settings = settings
     this.begun = new Promise((resolve) => {
       this.#begin = resolve
     })
@@ -184,14 +194,34 @@ class Gathering {
     })
   }
 
-  /** Takes a call in, unless it comes too late to be of the same reply. */
+  /** Takes a call in, once it is announced where it has to be. */
   add(name: string, input: unknown): void {
+    const call = { name, input }
+    const announced = this.#announced.find((one) => isDeepStrictEqual(one, call))
+    if (this.#settings.areAnnounced && announced === undefined) {
+      this.#unannounced = [...this.#unannounced, call].slice(-CALLS_MAX)
+      return
+    }
+    this.#announced = this.#announced.filter((one) => one !== announced)
+    this.#take(call)
+  }
+
+  announce(name: string, input: unknown): void {
+    const call = { name, input }
+    const waiting = this.#unannounced.find((one) => isDeepStrictEqual(one, call))
+    if (waiting === undefined) this.#announced = [...this.#announced, call].slice(-CALLS_MAX)
+    else this.#take(call)
+    this.#unannounced = this.#unannounced.filter((one) => one !== waiting)
+  }
+
+  /** Takes a call in, unless it comes too late to be of the same reply. */
+  #take({ name, input }: WantedCall): void {
     if (this.calls.length === 0) {
       setTimeout(() => this.#end(), GATHERING_MS)
       this.#begin()
     }
     if (this.#isOver || this.calls.length >= CALLS_MAX) return
-    this.calls.push({ id: `${this.#idPrefix}${this.calls.length + 1}`, name, input })
+    this.calls.push({ id: `${this.#settings.idPrefix}${this.calls.length + 1}`, name, input })
   }
 
   #end(): void {
