@@ -21,7 +21,7 @@ const TOOLS =
 
 /** What the planted files have nothing to do with: each check of it takes seconds, in fifty tests. */
 const LEFT_OUT =
-  /^(bench\/|src\/effects\/|src\/cli\/(?!config\/settings\/)|test\/(?!(?:scratch|suites)\.ts|types\/))/
+  /^(bench\/|src\/effects\/|src\/cli\/(?!config\/settings\/)|test\/(?!(?:longest-first|scratch|suites)\.ts|types\/))/
 
 const isCopied = (file: string) =>
   !file.endsWith('.test.ts') && (TOOLS.test(file) || !LEFT_OUT.test(file))

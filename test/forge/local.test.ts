@@ -219,7 +219,7 @@ describe('the local forge', () => {
     const head = await work(world, 's1')
     const draft = { branch: branchOf('s1'), head, target: 'main', title: 'T', body: '' }
     // A folder in the place of the draft: no file can be written there.
-    const obstacle = join(folderOf(world), '1.json.new')
+    const obstacle = join(folderOf(world), '1.json+new')
     mkdirSync(obstacle)
     const error = { code: 'storage', retry: 'later' }
     expect(requireError(await forge.openPullRequest(draft))).toMatchObject(error)
