@@ -1,13 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openAcpBrain } from '../../src/effects/brains/agents/acp-brain.ts'
-import { openProcesses, type Processes } from '../../src/effects/process/processes.ts'
-import type { Isolation } from '../../src/effects/sandbox/sandbox.ts'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
-import { PATIENT } from '../brains/api-subjects.ts'
-import { breachIn, TURN, thinkThrough } from '../brains/turn.ts'
+import {
+  openProgramGround,
+  type ProgramGround,
+  programAgent,
+  settingsOn,
+  turnOf,
+} from './program-ground.ts'
 
 /** Prints the line that it is told without end once it has its prompt, and reads nothing any more. */
 const FLOODING = `
@@ -33,40 +35,20 @@ require('node:readline').createInterface(process.stdin).on('line', (line) => {
 
 const KEY = 'sk-a-key-of-the-agent'
 
-let stateFolder: string
-let folder: string
-let processes: Processes
-let isolation: Isolation
+let ground: ProgramGround
 
 beforeAll(async () => {
-  stateFolder = await mkdtemp(join(tmpdir(), 'slipway-agents-'))
-  folder = join(stateFolder, 'workspace')
-  await mkdir(folder)
-  await writeFile(join(stateFolder, 'flooding.cjs'), FLOODING)
-  processes = openProcesses(stateFolder)
-  isolation = await openUnconfined(processes, { stateFolder })
+  ground = await openProgramGround(openUnconfined)
+  await writeFile(join(ground.stateFolder, 'flooding.cjs'), FLOODING)
 })
 
-afterAll(async () => {
-  await processes.close()
-  await rm(stateFolder, { recursive: true })
-})
+afterAll(() => ground.close())
 
 /** How a turn ends with an agent that prints one line without end. */
 async function endOf(line: string, updatesMax: number) {
-  const argv = [process.execPath, join(stateFolder, 'flooding.cjs'), line] as const
-  const brain = openAcpBrain({
-    agent: { name: 'flooding', acp: { argv }, variables: [], addresses: [], home: [], hosts: [] },
-    isolation,
-    stateFolder,
-    environment: process.env,
-    timeouts: PATIENT,
-    budget: { stepsMax: 10, updatesMax },
-  })
-  const workspace = { folder, access: 'write' } as const
-  const events = await thinkThrough(brain, { ...TURN, workspace })
-  expect(breachIn(events)).toBeUndefined()
-  return events.at(-1)
+  const agent = programAgent([process.execPath, join(ground.stateFolder, 'flooding.cjs'), line])
+  const settings = settingsOn(ground, agent, { budget: { stepsMax: 10, updatesMax } })
+  return (await turnOf(ground, openAcpBrain(settings))).at(-1)
 }
 
 const failed = (message: string) => ({

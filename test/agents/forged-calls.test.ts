@@ -1,15 +1,19 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openAcpBrain } from '../../src/effects/brains/agents/acp-brain.ts'
 import { openHeadlessBrain } from '../../src/effects/brains/agents/headless-brain.ts'
-import { openProcesses, type Processes } from '../../src/effects/process/processes.ts'
 import { openBubblewrap } from '../../src/effects/sandbox/bubblewrap.ts'
-import type { Isolation } from '../../src/effects/sandbox/sandbox.ts'
 import { PATIENT } from '../brains/api-subjects.ts'
-import { breachIn, only, TURN, thinkThrough } from '../brains/turn.ts'
+import { only } from '../brains/turn.ts'
+import {
+  openProgramGround,
+  type ProgramGround,
+  programAgent,
+  settingsOn,
+  turnOf,
+} from './program-ground.ts'
 
 /** A test of the coder's that would end the turn of whoever runs it. It prints what came of it. */
 const FORGER = `
@@ -70,25 +74,15 @@ join(mcpServers.slipway).then(() => {
 })
 `
 
-let stateFolder: string
-let folder: string
-let processes: Processes
-let isolation: Isolation
+let ground: ProgramGround
 
 beforeAll(async () => {
-  stateFolder = await mkdtemp(join(tmpdir(), 'slipway-agents-'))
-  folder = join(stateFolder, 'workspace')
-  await mkdir(folder)
-  execFileSync('git', ['init', '--quiet', folder])
-  await writeFile(join(folder, 'forger.cjs'), FORGER)
-  processes = openProcesses(stateFolder)
-  isolation = await openBubblewrap(processes, { stateFolder })
+  ground = await openProgramGround(openBubblewrap)
+  execFileSync('git', ['init', '--quiet', ground.folder])
+  await writeFile(join(ground.folder, 'forger.cjs'), FORGER)
 })
 
-afterAll(async () => {
-  await processes.close()
-  await rm(stateFolder, { recursive: true })
-})
+afterAll(() => ground.close())
 
 describe.each([
   ['over the protocol', openAcpBrain, ACP_AGENT],
@@ -96,27 +90,9 @@ describe.each([
 ])('%s', (_, open, program) => {
   /** What is told of a turn in which the agent has the tests run. */
   async function review(...args: readonly string[]) {
-    const argv = [process.execPath, '-e', program, 'agent', ...args] as const
-    const brain = open({
-      agent: {
-        name: 'reviewer',
-        acp: { argv },
-        headless: { argv, dialect: 'claude' },
-        variables: [],
-        addresses: [],
-        home: [],
-        hosts: [],
-      },
-      isolation,
-      stateFolder,
-      environment: process.env,
-      timeouts: { ...PATIENT, firstTokenMs: 10_000 },
-      budget: { stepsMax: 10, updatesMax: 1_000 },
-    })
-    const workspace = { folder, access: 'read' } as const
-    const events = await thinkThrough(brain, { ...TURN, workspace })
-    expect(breachIn(events)).toBeUndefined()
-    return events
+    const agent = programAgent([process.execPath, '-e', program, 'agent', ...args])
+    const timeouts = { ...PATIENT, firstTokenMs: 10_000 }
+    return turnOf(ground, open(settingsOn(ground, agent, { timeouts })), 'read')
   }
 
   test('what an agent runs cannot call our tools in its place', async () => {

@@ -1,14 +1,16 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openAcpBrain } from '../../src/effects/brains/agents/acp-brain.ts'
 import { openHeadlessBrain } from '../../src/effects/brains/agents/headless-brain.ts'
-import { openProcesses, type Processes } from '../../src/effects/process/processes.ts'
-import type { Isolation } from '../../src/effects/sandbox/sandbox.ts'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
-import { PATIENT } from '../brains/api-subjects.ts'
-import { breachIn, TURN, thinkThrough } from '../brains/turn.ts'
+import {
+  openProgramGround,
+  type ProgramGround,
+  programAgent,
+  settingsOn,
+  turnOf,
+} from './program-ground.ts'
 
 /** Prints so many MiB of one line that does not end, and lives on. */
 const ENDLESS = `
@@ -34,49 +36,20 @@ require('node:readline').createInterface(process.stdin).on('line', (line) => {
 })
 `
 
-let stateFolder: string
-let folder: string
-let processes: Processes
-let isolation: Isolation
+let ground: ProgramGround
 
 beforeAll(async () => {
-  stateFolder = await mkdtemp(join(tmpdir(), 'slipway-agents-'))
-  folder = join(stateFolder, 'workspace')
-  await mkdir(folder)
-  await writeFile(join(stateFolder, 'endless.cjs'), ENDLESS)
-  await writeFile(join(stateFolder, 'odd.cjs'), ODD)
-  processes = openProcesses(stateFolder)
-  isolation = await openUnconfined(processes, { stateFolder })
+  ground = await openProgramGround(openUnconfined)
+  await writeFile(join(ground.stateFolder, 'endless.cjs'), ENDLESS)
+  await writeFile(join(ground.stateFolder, 'odd.cjs'), ODD)
 })
 
-afterAll(async () => {
-  await processes.close()
-  await rm(stateFolder, { recursive: true })
-})
+afterAll(() => ground.close())
 
 /** The last event of a turn with a program of the state folder as its agent. */
 async function endOf(open: typeof openAcpBrain, file: string, argument: string) {
-  const argv = [process.execPath, join(stateFolder, file), argument] as const
-  const brain = open({
-    agent: {
-      name: 'odd',
-      acp: { argv },
-      headless: { argv, dialect: 'claude' },
-      variables: [],
-      addresses: [],
-      home: [],
-      hosts: [],
-    },
-    isolation,
-    stateFolder,
-    environment: process.env,
-    timeouts: PATIENT,
-    budget: { stepsMax: 10, updatesMax: 1_000 },
-  })
-  const workspace = { folder, access: 'write' } as const
-  const events = await thinkThrough(brain, { ...TURN, workspace })
-  expect(breachIn(events)).toBeUndefined()
-  return events.at(-1)
+  const agent = programAgent([process.execPath, join(ground.stateFolder, file), argument])
+  return (await turnOf(ground, open(settingsOn(ground, agent)))).at(-1)
 }
 
 test.each([
