@@ -31,3 +31,27 @@ test('the second Ctrl-C ends also work that waits for a full disk', async () => 
   process.emit('SIGINT')
   await ended
 })
+
+test('the first Ctrl-C lets work that has begun come to its end', async () => {
+  let end = (_: number) => {}
+  const order: string[] = []
+  const engine = {
+    control: {} as Control,
+    // There is no run yet.
+    drain: async () => {
+      throw new Error('no run')
+    },
+    fail: (signal: AbortSignal) =>
+      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+    close: async () => void order.push('closed'),
+  }
+  const working = workWith(engine, RUN, (_, signal) => {
+    signal.addEventListener('abort', () => setImmediate(() => end(7)))
+    return new Promise<number>((resolve) => {
+      end = resolve
+    }).finally(() => order.push('worked'))
+  })
+  process.emit('SIGINT')
+  expect(await working).toBe(7)
+  expect(order).toEqual(['worked', 'closed'])
+})

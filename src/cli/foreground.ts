@@ -32,9 +32,18 @@ export async function workWith(
   work: Work,
 ): Promise<number> {
   const leaving = new AbortController()
+  /** Whoever is in a hurry is not waited for; the first Ctrl-C lets a run that is begun be whole. */
+  let hurry = () => {}
+  const hurried = new Promise<void>((resolve) => {
+    hurry = resolve
+  })
   let isDraining = false
   const interrupt = () => {
-    if (isDraining) return leaving.abort()
+    if (isDraining) {
+      leaving.abort()
+      hurry()
+      return
+    }
     isDraining = true
     process.stderr.write('Ending what is under way; press Ctrl-C again to stop at once.\n')
     // What cannot be ended in peace, as where nothing can be stored, is left as it is.
@@ -48,7 +57,7 @@ export async function workWith(
   const working = work(engine.control, leaving.signal)
   try {
     const failed = engine.fail(leaving.signal)
-    await Promise.race([working, failed])
+    await Promise.race([working, failed.then(() => Promise.race([working, hurried]))])
     leaving.abort()
     await failed
   } finally {
