@@ -27,6 +27,7 @@ import type { AgentStart } from './agent-place.ts'
 import type { AgentProcess } from './agent-process.ts'
 import { offeredTools, TOOL_SERVER, writePrompt } from './agent-prompt.ts'
 import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
+import { readAnnouncedCall } from './called-tool.ts'
 import { choosePermission, isPermitted, learnOf, type WantedStep } from './permission.ts'
 
 /** The protocol's code for an agent that wants its user to sign in first. */
@@ -164,9 +165,10 @@ class AcpConversation implements Conversation {
     ) {
       // Who begins a step anew under a known id takes over nothing from the one before.
       if (update.sessionUpdate === 'tool_call') this.#steps.delete(update.toolCallId)
-      const { call } = this.#remember(update)
-      if (update.sessionUpdate === 'tool_call' && call?.server === TOOL_SERVER) {
-        place.tools.announce(call.tool, call.input)
+      this.#remember(update)
+      const told = readAnnouncedCall(update)
+      if (update.sessionUpdate === 'tool_call' && told?.server === TOOL_SERVER) {
+        place.tools.announce(told.tool, told.input)
       }
       const isOver = update.status === 'completed' || update.status === 'failed'
       report.stepBegan(update.toolCallId)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { namesItsTool, readCalledTool } from './called-tool.ts'
+import { namesItsTool, readAnnouncedCall, readCalledTool } from './called-tool.ts'
 
 const OURS = { server: 'slipway', tool: 'done' }
 const MARK = { is_mcp_tool_call: true }
@@ -8,6 +8,12 @@ test('a call is known as Codex marks it, with its input', () => {
   const input = { summary: 'Done.' }
   const step = { rawInput: { ...OURS, arguments: input }, _meta: MARK }
   expect(readCalledTool(step)).toEqual({ ...OURS, input })
+})
+
+test('a call is announced also by an adapter that does not mark it', () => {
+  const rawInput = { ...OURS, arguments: { summary: 'Done.' } }
+  expect(readAnnouncedCall({ rawInput })).toEqual({ ...OURS, input: { summary: 'Done.' } })
+  expect(readAnnouncedCall({ rawInput: { command: 'ls' } })).toBeUndefined()
 })
 
 test('a call is known as Claude Code names it', () => {
