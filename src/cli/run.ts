@@ -207,13 +207,12 @@ async function describeOutage(
   const { config } = await loadConfig(findPlace(options).root, process.env)
   const { probeSeconds, minutes } = config.outage
   const waits = `What does not answer is asked again every ${probeSeconds} s, for ${minutes} min.`
+  const isKeyRefused = agents.some(({ outage }) => outage?.startsWith('auth'))
   const untilMs = Math.max(...agents.map(({ outageUntilMs }) => outageUntilMs ?? 0))
-  if (untilMs > 0 && config.outage.waitForReset) {
+  if (!isKeyRefused && untilMs > 0 && config.outage.waitForReset) {
     return `It asked to be left alone until ${printTime(untilMs)}, and is asked again then. What is suspended goes on after that.`
   }
-  if (!agents.some(({ outage }) => outage?.startsWith('auth'))) {
-    return `${waits} What is suspended goes on when it is back.`
-  }
+  if (!isKeyRefused) return `${waits} What is suspended goes on when it is back.`
   const again = isWorkHere
     ? `press Ctrl-C twice, set another, and type slipway resume ${run} --foreground`
     : `set another, and type slipway resume ${run}`

@@ -85,4 +85,10 @@ test('of an agent that nobody knows, every value is one, but words and choices',
   }
   const goose = { ...OWN, variables: [...Object.keys(choices), 'AGENT_MODEL_KEY'] }
   expect(secretsOf(goose, { ...choices, AGENT_MODEL_KEY: 'plain' })).toEqual(['plain'])
+  const telling = {
+    MY_PROFILE: '3f9a8b7c6d5e4f3a2b1c',
+    WEBHOOK_URL: 'https://hooks.example.org/services/T0AAA/abcdEFGH0123456789',
+  }
+  const told = { ...OWN, variables: Object.keys(telling) }
+  expect(secretsOf(told, telling)).toEqual(Object.values(telling))
 })

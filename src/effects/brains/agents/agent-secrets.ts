@@ -15,9 +15,10 @@ const OPEN_HEADER = /(?:^|-)(?:beta|version|referer|user-agent|title)$/i
 
 /** Names of what an agent is told about its work. */
 const CHOICE_NAME =
-  /(?:model|provider|mode|level|effort|temperature|region|host|url|path|dir|file|version|type|port|timeout)$/i
-/** Without a password in it, which is found by itself. */
+  /(?:^|[_-])(?:model|provider|mode|level|effort|temperature|region|host|url|path|dir|file|version|type|port|timeout)$/i
+/** Without a password in it, which is found by itself, and without a key in its path. */
 const ADDRESS = /^\w+:\/\/[^@\s]*$/
+const KEY_IN_PATH = /\/(?=[^/]*\d)(?=[^/]*[a-z])[\w-]{16,}/i
 
 /** The values among an agent's own variables that nobody may see. */
 export function secretsOf(
@@ -43,5 +44,6 @@ function isTellingHeader([name, value]: NamedValue): boolean {
 
 /** Which model, whose, and how: specs and code are full of such words, and nobody is let in by them. */
 function isChoice(name: string, value: string): boolean {
-  return isPlainWords(value) || ADDRESS.test(value) || CHOICE_NAME.test(name)
+  if (ADDRESS.test(value)) return !KEY_IN_PATH.test(value)
+  return isPlainWords(value) || CHOICE_NAME.test(name)
 }
