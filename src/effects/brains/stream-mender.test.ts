@@ -49,6 +49,14 @@ describe('data with nothing in it', () => {
   })
 })
 
+test('a line of blanks that goes on takes no longer than another', () => {
+  const line = `data:${' '.repeat(1_000_000)}x\n`
+  const startedMs = performance.now()
+  expect(new StreamMender('anthropic').take(Buffer.from(line)).toString()).toBe(line)
+  // 10 ms by itself; an expression that goes over it again takes an hour.
+  expect(performance.now() - startedMs).toBeLessThan(5_000)
+})
+
 test('a whole line does not wait for the next, and comes as it came', () => {
   const mender = new StreamMender('anthropic')
   const chunk = Buffer.from('data: {"type":"message_stop"}\n')

@@ -5,7 +5,7 @@ import { CompatibleReply } from './compatible-stream.ts'
  * Data with nothing in it, by which gateways keep a connection alive. The libraries take it for half
  * a reply.
  */
-const EMPTY_DATA = /^data(?::[ \t]*(?:null)?[ \t]*)?$/gm
+const EMPTY_DATA = /^data(?::[ \t]*(?:null[ \t]*)?)?$/gm
 
 const LF = 0x0a
 const CR = 0x0d

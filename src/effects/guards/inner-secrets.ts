@@ -1,4 +1,4 @@
-import { isAppPassword, isSecretField, isSecretSetting } from './secret-name.ts'
+import { isAppPassword, isPlainWords, isSecretField, isSecretSetting } from './secret-name.ts'
 
 /** A value, and the name that it stands under. */
 export type NamedValue = readonly [name: string, value: string]
@@ -40,7 +40,7 @@ export function inAddresses(text: string): readonly NamedValue[] {
 const SCHEME = /^(bearer|basic|token)\s+(\S.*)$/is
 /** Many have one of their own, such as `ApiKey` or `SSWS`. */
 const ANY_SCHEME = /^([a-z][\w-]{0,40})\s+(\S+)$/i
-const AUTHORIZATION = /auth(?!or(?!i[sz]))/i
+const AUTHORIZATION = /authori[sz]ation$|^auth$/i
 /** `Token token=x` is what some want. */
 const PARAMETER = /^([\w-]{1,40})=([^=].*)$/s
 
@@ -74,7 +74,8 @@ function cookiesIn(text: string): readonly NamedValue[] {
     const [, name = '', value = ''] = /^\s*([^=\s]+)=(.*)$/s.exec(part) ?? []
     const isSession = isSecretField(name) || /sess|sid$|jwt|csrf|xsrf|auth/i.test(name)
     const isMade = /\d/.test(value) && value.length >= 8
-    return value !== '' && (isSession || isMade) ? [[name, unquoted(value.trim())] as const] : []
+    const isTelling = isMade || (isSession && !isPlainWords(value))
+    return value !== '' && isTelling ? [[name, unquoted(value.trim())] as const] : []
   })
 }
 

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { isPlainWords, isSecretHeader, isSecretName, isSecretSetting } from './secret-name.ts'
+import {
+  isPlainWords,
+  isSecretField,
+  isSecretHeader,
+  isSecretName,
+  isSecretSetting,
+} from './secret-name.ts'
 
 test.each([
   ...['postgres', 'your-api-key-here', 'Claims Team', 'NONE', 'LM Studio', 'not_needed'],
@@ -30,7 +36,7 @@ test.each([
   expect(isSecretHeader(name)).toBe(false)
 })
 
-test.each(['GITHUB_PAT', 'githubPat', 'GitHubPAT', 'AUTHORISATION', 'apiKey'])(
+test.each(['GITHUB_PAT', 'githubPat', 'GitHubPAT', 'AUTHORISATION', 'apiKey', 'API_KEYs'])(
   'the setting %s is a secret',
   (name) => {
     expect([isSecretName(name), isSecretSetting(name)]).toEqual([true, true])
@@ -41,5 +47,12 @@ test.each(['compat', 'GIT_AUTHOR', 'TOKENIZER', 'PORTKEY_CONFIG', 'AUTH_TYPE', '
   'the setting %s is none',
   (name) => {
     expect(isSecretSetting(name)).toBe(false)
+  },
+)
+
+test.each(['passWord', 'dbPassWord', 'apiKey', 'access_token'])(
+  'the field %s is a secret',
+  (name) => {
+    expect(isSecretField(name)).toBe(true)
   },
 )

@@ -31,7 +31,7 @@ const APP_PASSWORD = /^(?:[a-z]{4} ){3}[a-z]{4}$|^[a-z]{16}$/
 
 /** Whether a variable says by its name that its value is for nobody's eyes. */
 export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name.replace(HUMP, '-'))
+  return SECRET_NAME.test(name) || SECRET_NAME.test(name.replace(HUMP, '-'))
 }
 
 /** The same for a setting that anybody may have named, who may also speak about a secret. */
@@ -47,7 +47,7 @@ export function isSecretHeader(name: string): boolean {
 
 /** Whether a field of a configuration says by the end of its name that its value is a secret. */
 export function isSecretField(name: string): boolean {
-  return SECRET_FIELD.test(name.replace(HUMP, '-'))
+  return SECRET_FIELD.test(name) || SECRET_FIELD.test(name.replace(HUMP, '-'))
 }
 
 /**
