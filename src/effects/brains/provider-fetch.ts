@@ -31,9 +31,9 @@ const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/gi
 /**
  * The `fetch` of one turn: the watch sees every byte, a reply has a limit and is mended where its
  * provider sends events, and a redirect is an answer, since following it would hand the key to
- * another host. Over Node's own client, which
- * sends a request in a third of the time that the global `fetch` takes, and whose connection
- * outlives a turn that was read to its last word but not to the end of its stream.
+ * another host. Over Node's own client, which sends a request in a third of the time that the global
+ * `fetch` takes, and whose connection outlives a turn that was read to its last word but not to the
+ * end of its stream.
  */
 export function openProviderFetch(watch: TurnWatch, provider: ApiProvider): typeof fetch {
   return async (input, init) => {
