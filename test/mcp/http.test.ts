@@ -134,7 +134,7 @@ describe('a server behind an address', () => {
     const tools = await world.open(server)
     expect((await world.call(tools, 'add', { a: 2, b: 40 })).text).toBe('42')
     expect(seen.length).toBeGreaterThan(4)
-    for (const request of seen) expect(request.headers.authorization).toBe('Bearer a-named-value')
+    for (const request of seen) expect(request.headers.authorization).toBe('Bearer nv-81LmQ0zP')
   })
 
   test('of the older kind is called', async () => {
@@ -251,7 +251,7 @@ describe('an address that misbehaves', () => {
     const server = remote(await serve(say), { headers })
     const found = await inspectMcpServer(server, ['NAMED'], world.parts())
     expect(found).toMatchObject({ ok: false, reason: expect.stringMatching(/\[redacted\]/) })
-    expect(JSON.stringify(found)).not.toContain('a-named-value')
+    expect(JSON.stringify(found)).not.toContain('nv-81LmQ0zP')
   })
 })
 

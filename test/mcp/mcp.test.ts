@@ -122,7 +122,7 @@ describe('a trusted server', () => {
     const { text } = await world.call(await world.open(server), 'environment')
     expect(text).not.toContain(CANARY)
     const seen = JSON.parse(text)
-    // A named value is a secret of the user's, and does not come back either.
+    // A named value that could be a key does not come back either.
     expect(seen).toMatchObject({ GIVEN: 'x-[redacted]-else', PLAIN: '$HOME', HOME: world.folder })
     const names = Object.keys(seen).filter((name) => name !== 'SLIPWAY_PROCESS')
     expect(names.sort()).toEqual(['GIVEN', 'HOME', 'PATH', 'PLAIN'])
@@ -157,7 +157,7 @@ describe('a trusted server', () => {
     const inspection = await inspectMcpServer(server, ['NAMED'], world.parts())
     await world.agree(server, ['NAMED'])
     const { tools, refused, secrets } = await world.open(server)
-    expect(secrets).toEqual(['a-named-value'])
+    expect(secrets).toEqual(['nv-81LmQ0zP'])
     const definitions = tools.map(definitionOf)
     expect(definitions.at(-1)).toMatchObject({
       name: 'mcp__test__words',
@@ -166,7 +166,7 @@ describe('a trusted server', () => {
     const names = refused.map(({ tool }) => tool)
     expect(names).toEqual(['choice', 'name_[redacted]', 'property', 'usual'])
     expect(refused[0]?.reason).toContain('holds a secret')
-    expect(JSON.stringify([inspection, definitions, refused])).not.toContain('a-named-value')
+    expect(JSON.stringify([inspection, definitions, refused])).not.toContain('nv-81LmQ0zP')
     expect(inspection).toMatchObject({ ok: true, refused })
   })
 

@@ -80,7 +80,7 @@ export class World {
       PATH: process.env.PATH,
       HOME: this.folder,
       ANTHROPIC_API_KEY: CANARY,
-      NAMED: 'a-named-value',
+      NAMED: 'nv-81LmQ0zP',
     }
     return {
       run: runOnMachine(this.#processes, this.folder, environment),

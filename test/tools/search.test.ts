@@ -58,6 +58,39 @@ describe('search_text', () => {
     ])
   })
 
+  describe('in lines that end as on Windows', () => {
+    const content = 'QUJD'.repeat(16)
+    const key = `-----BEGIN PRIVATE KEY-----\n${content}\n-----END PRIVATE KEY-----\n`
+
+    beforeAll(() => {
+      writeFiles(ground.workspace, {
+        'ends/a.c': 'int answer;\r\nint other;\r\n',
+        'ends/b.c': 'int answer;\nint answer;',
+        'ends/c.c': `${'x'.repeat(400)} answer;\r\n`,
+        'ends/key.pem': key.replaceAll('\n', '\r\n'),
+      })
+    })
+
+    test.each([
+      [
+        'answer;$',
+        ['a.c:1:int answer;', 'b.c:1:int answer;', 'b.c:2:int answer;', 'c.c:1:[Omitted'],
+      ],
+      ['^int .*r;$', ['a.c:1:int answer;', 'a.c:2:int other;', 'b.c:1:int answer;', 'b.c:2:']],
+      ['^QUJD', ['key.pem:2:[redacted]']],
+    ])('finds the end that %s names, and shows none', async (pattern, lines) => {
+      const { text } = await call('search_text', { pattern, path: 'ends' })
+      expect(text).not.toContain('\r')
+      const found = text.trim().split('\n')
+      expect(found).toEqual(lines.map((line) => expect.stringContaining(`ends/${line}`)))
+    })
+
+    test.each(['answer;\\r', 'answer;\\x0d$', 'answer;\\u{d}'])('finds %s', async (pattern) => {
+      const { text } = await call('search_text', { pattern, path: 'ends' })
+      expect(text.split('\n')[0]).toBe('ends/a.c:1:int answer;\r')
+    })
+  })
+
   test.each([
     ['src', 'src/a.ts:1:export const answer = 42'],
     ['src/a.ts', 'src/a.ts:1:export const answer = 42'],

@@ -186,12 +186,45 @@ describe('what looks like a secret', () => {
   test.each([
     ['of the last lines', PEM.trim().split('\n').slice(-3).join('\n')],
     ['of all but the first line', PEM.trim().split('\n').slice(1).join('\n')],
+    ['in a diff', `-${PEM.trim().split('\n').slice(3).join('\n-')}`],
     ['with the line ends of Windows', PEM.trim().split('\n').slice(2).join('\r\n')],
     ['in JSON', PEM.trim().split('\n').slice(2).join('\\n')],
   ])('is the rest of a private key, %s', (_, rest) => {
     expect(redact(rest)).toBe(REDACTED)
     const before = rest.includes('\\n') ? 'a key: \\n' : 'These are the last lines\n'
     expect(redact(`${before}${rest}\nand more`)).toBe(`${before}${REDACTED}\nand more`)
+  })
+
+  const INNER = PEM.trim().split('\n')
+  test.each([
+    ['with line numbers', INNER.map((line, i) => `${i + 1}\t${line}`)],
+    [
+      'with where it was found',
+      INNER.map((line, i) => `/srv/app/config/keys/server.pem:${i}:${line}`),
+    ],
+    ['in pieces of a program', INNER.map((line) => `    "${line}\\n" +`)],
+    ['as a comment', INNER.map((line) => `        # ${line}`)],
+  ])('is a private key %s', (_, lines) => {
+    const shown = redact(lines.join('\n'))
+    for (const line of INNER.slice(1, -1)) expect(shown).not.toContain(line.slice(0, 24))
+  })
+
+  test('is the end of a private key after a mention of its first line', () => {
+    const rest = INNER.slice(-4).join('\n')
+    const code = `const EDGE = '${INNER[0]}'\n${"log('nothing here is of a key');\n".repeat(99)}`
+    expect(redact(`${code}${rest}`)).toBe(`${code}${REDACTED}`)
+  })
+
+  test('is a private key that a diff cuts off', () => {
+    const diff = (sign: string) =>
+      INNER.slice(0, 9)
+        .map((line) => `${sign}${line}\n`)
+        .join('')
+    for (const sign of ['-', '+', ' ']) {
+      const shown = redact(`${diff(sign)}@@ -1 +1 @@\n x`)
+      for (const line of INNER.slice(1, 9)) expect(shown).not.toContain(line.slice(0, 24))
+      expect(shown).toContain('@@ -1 +1 @@')
+    }
   })
 
   test('is taken out line by line where lines are counted', () => {
@@ -211,6 +244,9 @@ describe('what looks like a secret', () => {
     ['https://:', 'secret', '@host/x'],
     ['https://', 'a'.repeat(40), '@host/x'],
     ['//registry.example.org/:_authToken=', 'abcdef-123', ''],
+    ['_auth = "', 'dXNlcjpwYXNz1234', '"'],
+    ['email=me@a.test\n_password=', 'c2VjcmV0MTIzNA', '\n'],
+    ['postgres://postgres:', 'Postgres', '@db/app'],
     ['aws_secret_access_key = ', 'a/b+'.repeat(10), ''],
     ['AccountName=a;AccountKey=', `${'a/b+'.repeat(21)}==`, ';EndpointSuffix=x'],
     ['SharedAccessKey=', `${'a/b+'.repeat(10)}=`, ''],
@@ -230,9 +266,20 @@ describe('what looks like a secret', () => {
 
   test.each([
     'curl -H "Authorization: Bearer $TOKEN" or <token> or {{token}}',
+    'self._password = password\n    _password = self.password1\nthis._auth = options.auth1 || null',
+    'self._auth = build_auth2(auth)\n_auth = build_auth2(auth)\n@_password = params2',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is what code looks like.
+    '`postgres://${user}:${password}@${host}/app` f"postgresql://{user}:{password1}@{host}/app"',
+    'https://$GIT_USER:$GIT_TOKEN@github.com/a https://me:%TOKEN%@a.test https://me:***@a.test',
+    'postgres://postgres:postgres@db:5432/app',
+    "Authorization: 'Bearer valid-token' and { Authorization: 'Bearer wrong-token' }",
+    "'Authorization': 'Basic credentials'",
     "if (text.includes('-----BEGIN PRIVATE KEY-----')) throw new Error('a key')",
     'An example that ends\n-----END PRIVATE KEY-----\nwithoutAnythingThatCouldBeOne',
     "const EDGES = ['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----']\n".repeat(3),
+    `const BEGIN = '-----BEGIN PRIVATE KEY-----'
+export const isPrivateKey = (text: string) => withoutSurroundingWhitespace(text).startsWith(BEGIN)
+const END = '-----END PRIVATE KEY-----'`,
     'class="sk-folding-cube sk-chasing-dots-container"',
     "headers['x-api-key'] = process.env.ANTHROPIC_API_KEY",
     'see https://example.org/a:b/c@d and user@example.org:path',

@@ -1,3 +1,4 @@
+import { findMasked } from './masked-secrets.ts'
 import { formsOf, type SecretForms } from './secret-forms.ts'
 import { findLookalikes, type Span } from './secret-patterns.ts'
 
@@ -10,7 +11,8 @@ const CUT_CHARS_MIN = 8
 /**
  * The door for every text that is stored, printed, shown or sent: known values and what looks like
  * a secret are replaced. Known values are also found as base64, hexadecimal, percent-encoded, in
- * markup and inside JSON, and where the text begins or ends within one.
+ * markup and inside JSON, where the text begins or ends within one, and where somebody left out its
+ * middle.
  */
 export function redact(text: string, secrets: readonly string[] = []): string {
   return replace(text, findSecrets(text, secrets), () => REDACTED)
@@ -24,7 +26,16 @@ export function redactByLine(text: string, secrets: readonly string[] = []): str
 
 function findSecrets(text: string, secrets: readonly string[]): readonly Span[] {
   const forms = secrets.flatMap(formsOf)
-  return [...findLookalikes(text), ...findKnown(text, forms), ...findWrapped(text, forms)]
+  const masked = findMasked(
+    text,
+    forms.map(({ value }) => value),
+  )
+  return [
+    ...findLookalikes(text),
+    ...findKnown(text, forms),
+    ...findWrapped(text, forms),
+    ...masked,
+  ]
 }
 
 /** Whether a known value is in a text as a whole, in any of the forms that `redact` knows. */

@@ -36,12 +36,18 @@ test.each([
   expect(isSecretHeader(name)).toBe(false)
 })
 
-test.each(['GITHUB_PAT', 'githubPat', 'GitHubPAT', 'AUTHORISATION', 'apiKey', 'API_KEYs'])(
-  'the setting %s is a secret',
-  (name) => {
-    expect([isSecretName(name), isSecretSetting(name)]).toEqual([true, true])
-  },
-)
+test.each([
+  'GITHUB_PAT',
+  'githubPat',
+  'GitHubPAT',
+  'AUTHORISATION',
+  'apiKey',
+  'API_KEYs',
+  'DB_PW',
+  'DB_CREDS',
+])('the setting %s is a secret', (name) => {
+  expect([isSecretName(name), isSecretSetting(name)]).toEqual([true, true])
+})
 
 test.each(['compat', 'GIT_AUTHOR', 'TOKENIZER', 'PORTKEY_CONFIG', 'AUTH_TYPE', 'KEY_FILE'])(
   'the setting %s is none',

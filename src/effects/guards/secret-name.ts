@@ -1,5 +1,5 @@
 const SECRET_NAME =
-  /KEY|TOKEN|HEADERS|SECRET|PASS|PWD|CREDENTIAL|AUTH|COOKIE|DSN|(?:^|[_-])PAT(?:$|[_-])/i
+  /KEY|TOKEN|HEADERS|SECRET|PASS|PWD|CREDENTIAL|AUTH|COOKIE|DSN|(?:^|[_-])(?:PAT|PW|CREDS)(?:$|[_-])/i
 
 /** Headers say what they are in whole words, which many write as one. */
 const SECRET_HEADER =

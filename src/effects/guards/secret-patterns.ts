@@ -27,9 +27,6 @@ const PATTERNS: readonly RegExp[] = [
   /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,2000}/g,
   /\bSG\.[\w-]{20,30}\.[\w-]{30,2000}/g,
   /(?<![\w-])eyJ[\w-]{8,4096}\.eyJ[\w-]{8,8192}\.[\w-]{8,4096}/g,
-  new RegExp(`\\bauthorization${IS}(?:bearer|basic|token)\\s{1,4}(${TOKEN}{8,2000})`, 'gi'),
-  /\b_(?:authToken|auth|password)\s{0,4}=\s{0,4}["']?([\w.~+/=-]{8,2000})/g,
-  /\/\/[^\s/:@"'<>]{0,200}:([^\s/@"'<>]{3,2000})(?=@)/g,
   /:\/\/([\w-]{20,2000})(?=@)/g,
   /\b(?:Shared)?Ac(?:count|cess)Key=([A-Za-z0-9+/]{40,200}={0,2})/g,
 ]
@@ -44,9 +41,12 @@ const PASSWORD = bareValue(6)
 /** Programs make these, and make them longer; a shorter one is the name of one, or a count. */
 const MADE = bareValue(16)
 
-/** Like those above, but also like words with dashes: only what has a digit counts. */
+/** Like those above, but also like words and names in code: only what has a digit counts. */
 const PATTERNS_WITH_DIGIT: readonly RegExp[] = [
   /\bsk-[\w-]{16,2000}/g,
+  new RegExp(`\\bauthorization${IS}(?:bearer|token)\\s{1,4}(${TOKEN}{8,2000})`, 'gi'),
+  // In npm's settings, and not of an object in somebody's code.
+  /(?<![\w.@$])_(?:authToken|auth|password)\s{0,4}=\s{0,4}["']?([\w~+/=-]{8,2000})(?![\w.(])/g,
   new RegExp(`\\b(?:x-api-key|x-goog-api-key|private-token)${IS}(${TOKEN}{16,2000})`, 'gi'),
   new RegExp(`(?<=PASS(?:WORD|WD|PHRASE)?)=${PASSWORD}`, 'g'),
   new RegExp(`(?<=TOKEN|SECRET|(?:API|ACCESS|SECRET)_?KEY)=(?![./~])${MADE}`, 'g'),
@@ -54,9 +54,30 @@ const PATTERNS_WITH_DIGIT: readonly RegExp[] = [
   new RegExp(`(?<=(?:^|[\\s;?&"'])(?:password|passwd|pwd(?!=[./~])))=${PASSWORD}`, 'gim'),
 ]
 
+/** Encoded, so that it has letters of both kinds, or a digit. */
+const BASIC = new RegExp(`\\bauthorization${IS}basic\\s{1,4}(${TOKEN}{8,2000})`, 'gi')
+const ENCODED = /\d|[a-z].*[A-Z]|[A-Z].*[a-z]/
+
+const IN_ADDRESS = /\/\/([^\s/:@"'<>]{0,200}):([^\s/@"'<>]{3,2000})(?=@)/g
+/** What is filled in there later, by a program, a shell or a person. */
+const FILLED_IN = /^\$[\w(]|[{}]|^%\w+%$|^\*+$/
+
+/** Passwords in addresses, but for those that nobody keeps a secret: a user's own name. */
+function findInAddresses(text: string): readonly Span[] {
+  return [...text.matchAll(IN_ADDRESS)].flatMap((match) => {
+    const [whole, user, password = ''] = match
+    if (FILLED_IN.test(password) || password === user) return []
+    const end = match.index + whole.length
+    return [[end - password.length, end] as const]
+  })
+}
+
 /** Everything in a text that looks like a secret. */
 export function findLookalikes(text: string): readonly Span[] {
-  const spans: Span[] = [...findPrivateKeys(text)]
+  const spans: Span[] = [...findPrivateKeys(text), ...findInAddresses(text)]
+  for (const match of text.matchAll(BASIC)) {
+    if (ENCODED.test(match[1] ?? '')) spans.push(spanOf(match))
+  }
   for (const pattern of PATTERNS) {
     for (const match of text.matchAll(pattern)) spans.push(spanOf(match))
   }
@@ -76,11 +97,16 @@ function spanOf(match: RegExpExecArray): Span {
 const KEY_EDGE = /-----(BEGIN|END) [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 /** What a key has at least of its content in one piece; a mention of its first line has none. */
 const KEY_CONTENT = /[A-Za-z0-9+/=]{24}/
-/** A key that was cut off: lines of content straight after its first one. */
-const KEY_START = /(?:\s|\\[nr]){0,8}[A-Za-z0-9+/=]{24}[A-Za-z0-9+/=\s\\]{0,32768}/y
+const KEY_PIECES = /[A-Za-z0-9+/=]{24,32768}/g
+/** How much of what is between its edges a key is at the least; beside it are paths and quotes. */
+const KEY_SHARE_MIN = 0.4
+/** A key that was cut off: lines of content straight after its first one, which a diff may sign. */
+const KEY_START =
+  /(?:\s|\\[nr]){0,8}-?[A-Za-z0-9+/=]{24}(?:[A-Za-z0-9+/=\s\\]|(?<=\n)-(?!-)){0,32768}/y
 /** The same from behind: a line of content, of those straight before its last one. */
-const KEY_LINE = /^[ \t]{0,8}[A-Za-z0-9+/=]{1,128}[ \t\r]{0,8}$/
+const KEY_LINE = /^[-+]?[ \t]{0,8}[A-Za-z0-9+/=]{1,128}[ \t\r]{0,8}$/
 const KEY_LINE_CHARS_MAX = 144
+const INDENT_CHARS_MAX = 8
 /** In a file, and inside JSON. */
 const LINE_ENDS = ['\n', '\\n']
 const KEY_CHARS_MAX = 32_768
@@ -100,20 +126,33 @@ function findPrivateKeys(text: string): readonly Span[] {
       match[1] === 'END' &&
       begun !== undefined &&
       end - begun.at <= KEY_CHARS_MAX &&
-      KEY_CONTENT.test(text.slice(begun.contentAt, match.index))
+      isContent(text.slice(begun.contentAt, match.index))
     if (isWhole && begun !== undefined) spans.push([begun.at, end])
-    else if (match[1] === 'END' && begun === undefined)
-      spans.push(...findEnd(text, match.index, end))
-    else cutOff()
+    else {
+      cutOff()
+      if (match[1] === 'END') spans.push(...findEnd(text, match.index, end))
+    }
     begun = match[1] === 'BEGIN' ? { at: match.index, contentAt: end } : undefined
   }
   cutOff()
   return spans
 }
 
+/**
+ * Whether what stands between the edges of a key is one, in whatever quotes, escapes and line
+ * numbers, and not the code between two mentions of them, in which a long name is the exception.
+ */
+function isContent(text: string): boolean {
+  const pieces = text.match(KEY_PIECES) ?? []
+  const chars = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  return chars > 0 && chars >= text.replaceAll(/\s+/g, '').length * KEY_SHARE_MIN
+}
+
 /** The rest of a key whose beginning was cut off, from its content to the end of its last line. */
 function findEnd(text: string, edgeAt: number, end: number): readonly Span[] {
-  const starts = LINE_ENDS.map((lineEnd) => contentStart(text, edgeAt, lineEnd))
+  let lineAt = edgeAt
+  while (edgeAt - lineAt < INDENT_CHARS_MAX && /[-+ \t]/.test(text[lineAt - 1] ?? '')) lineAt -= 1
+  const starts = LINE_ENDS.map((lineEnd) => contentStart(text, lineAt, lineEnd))
   const start = Math.min(...starts)
   return KEY_CONTENT.test(text.slice(start, edgeAt)) ? [[start, end]] : []
 }

@@ -18,6 +18,10 @@ const STREAM_BYTES_MAX = 16_000
 /** Some 300,000 files. */
 const LIST_BYTES_MAX = 20_000_000
 
+/** With it, `$` stands before the end of a line of Windows too, and no expression may name that. */
+const EITHER_END = '--crlf'
+const CARRIAGE_RETURN = /\r|\\r|\\[xu](?:0{0,6}d|\{0*d\})/i
+
 const pattern = z.string().min(1).max(1_000)
 const folder = z.string().min(1).max(4_096).default('.')
 
@@ -40,7 +44,8 @@ const searchText = defineTool({
     return explained(async () => {
       const place = await findInside(context.workspace, path)
       const what = ['--sort=path', '--max-columns=300', `--regexp=${regexp}`]
-      return search(context, [...flags, ...what], place, glob)
+      const ends = CARRIAGE_RETURN.test(regexp) ? [] : [EITHER_END]
+      return search(context, [...flags, ...ends, ...what], place, glob)
     })
   },
 })
@@ -63,7 +68,9 @@ async function search(
   const hasFound = ended.exitCode === 0 || (ended.exitCode === 2 && ended.stdout.length > 0)
   if (ended.how === 'exited' && hasFound) {
     const shown = await withoutKeyLines(ended.output.toString(), context)
-    return said(await shorten(shown, context.outputs, ended.droppedBytes))
+    // Ripgrep ends lines of its own like that, and a last one that has no end.
+    const plain = args.includes(EITHER_END) ? shown.replaceAll('\r\n', '\n') : shown
+    return said(await shorten(plain, context.outputs, ended.droppedBytes))
   }
   return refused(failureOf(ended))
 }

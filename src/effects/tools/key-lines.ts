@@ -1,12 +1,14 @@
+import { REDACTED } from '../guards/redaction.ts'
 import { readBytes } from './read-tools.ts'
 import type { ToolContext } from './tool.ts'
 
-/** A line that was found, and is of a private key for all that can be seen of it. */
-const FOUND = /^(.{1,4096}?):(\d{1,9}):[ \t]*[A-Za-z0-9+/=]{24,128}\r?$/
+/** A line that was found, and is of a private key for all that can be seen of it, be it in quotes. */
+const FOUND =
+  /^(.{1,4096}?):(\d{1,9}):[^A-Za-z0-9+/=]{0,40}[A-Za-z0-9+/=]{24,128}(?:\\[nr])*(?:[^A-Za-z0-9+/=]|(?<= )\+){0,40}$/
 const KEY = /PRIVATE KEY(?: BLOCK)?-----/
 
-/** So much is looked at; whoever has more such lines has no keys, but data. */
-const BYTES_MAX = 8 * 1024 * 1024
+/** So much is looked at; beyond it, and where nothing can be, no line is shown that could be one. */
+export const LOOKED_AT_BYTES_MAX = 8 * 1024 * 1024
 
 /**
  * What a search has found, without lines of private keys: by themselves they look like any other, so
@@ -17,17 +19,25 @@ export async function withoutKeyLines(
   { workspace, outputs }: Pick<ToolContext, 'workspace' | 'outputs'>,
 ): Promise<string> {
   const shown: string[] = []
-  let file: { readonly path: string; readonly lines: readonly string[] } | undefined
+  let file: { readonly path: string; cleanLine(number: number): string | undefined } | undefined
   let bytes = 0
+  const look = async (path: string) => {
+    const content = await readBytes(workspace, path).catch(() => undefined)
+    bytes += content?.length ?? 0
+    const text = content?.toString()
+    if (text === undefined) return { path, cleanLine: () => REDACTED }
+    const lines = KEY.test(text) ? outputs.cleanByLine(text).split('\n') : []
+    return { path, cleanLine: (number: number) => lines[number - 1] }
+  }
   for (const line of found.split('\n')) {
     const [, path, number] = FOUND.exec(line) ?? []
     // What is found in one file comes together.
-    if (path !== undefined && file?.path !== path && bytes < BYTES_MAX) {
-      const text = (await readBytes(workspace, path).catch(() => '')).toString()
-      bytes += text.length
-      file = { path, lines: KEY.test(text) ? outputs.cleanByLine(text).split('\n') : [] }
+    if (path === undefined) {
+      shown.push(line)
+      continue
     }
-    const clean = file?.path === path ? file?.lines[Number(number) - 1] : undefined
+    if (file?.path !== path && bytes < LOOKED_AT_BYTES_MAX) file = await look(path)
+    const clean = file?.path === path ? file.cleanLine(Number(number)) : REDACTED
     shown.push(clean === undefined ? line : `${path}:${number}:${clean}`)
   }
   return shown.join('\n')

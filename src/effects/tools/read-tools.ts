@@ -4,7 +4,7 @@ import { listInside, openInside, PathGuardError } from '../guards/path-guard.ts'
 import { SHOWN_CHARS_MAX, shorten } from './output-files.ts'
 import { defineTool, refused, said, type ToolAnswer } from './tool.ts'
 
-const FILE_BYTES_MAX = 2 * 1024 * 1024
+export const FILE_BYTES_MAX = 2 * 1024 * 1024
 const LINES_DEFAULT = 1_000
 
 const readFile = defineTool({

@@ -133,12 +133,50 @@ test('so is what stands in for a variable, and nothing beside one', () => {
 
 test('so is what stands beside a variable, but not around it', () => {
   const given = variable('GIVEN')
-  expect(secretsOf({ url: `https://${given}/mcp?api_key=${KEY}` })).toEqual([KEY, 'given-1'])
+  expect(secretsOf({ url: `https://${given}/mcp?api_key=${KEY}` })).toEqual([KEY])
   expect(secretsOf({ url: `https://a.test/mcp?token=x-${given}&api_key=${KEY}` })).toEqual([
     ...[KEY, 'given-1'],
   ])
   const config = `{"port":${given},"apiKey":"${KEY}","token":"x1-${given}"}`
   expect(inArgs('--config', config)).toEqual([KEY, 'given-1'])
+})
+
+test.each([
+  ['under the name of a secret', { command: 'x', env: { A_TOKEN: variable('GIVEN') } }],
+  ['behind a flag', { command: 'x', args: ['--api-key', variable('GIVEN')] }],
+  ['in a flag', { command: 'x', args: [`--password=${variable('GIVEN')}`] }],
+  ['for another program', { command: 'x', args: ['-e', `DB_PASSWORD=${variable('GIVEN')}`] }],
+  ['in a header', { url: 'https://a.test', headers: { 'X-Team': variable('GIVEN') } }],
+  [
+    'behind a scheme',
+    { url: 'https://a.test', headers: { Authorization: `Bearer ${variable('GIVEN')}` } },
+  ],
+  ['in a query', { url: `https://a.test/?team=a&token=${variable('GIVEN')}` }],
+  ['for a password', { command: 'x', args: [`postgres://me:${variable('GIVEN')}@h/db`] }],
+  ['in JSON', { command: 'x', env: { SETUP: `{"apiKey":"${variable('GIVEN')}"}` } }],
+  ['among words', { command: 'x', env: { DSN: `host=h password=${variable('GIVEN')}` } }],
+  ['around it', { command: 'x', env: { AUTH: `me:${variable('GIVEN')}` } }],
+])('so is what looks harmless %s', (_, entry) => {
+  expect(secretsOf(entry, 'acme-corp')).toContain('acme-corp')
+})
+
+test.each([
+  ['under another name', { command: 'x', env: { AWS_REGION: variable('GIVEN') } }],
+  ['for a choice', { command: 'x', args: ['--region', variable('GIVEN')] }],
+  ['in an address', { url: `https://auth.${variable('GIVEN')}/mcp?team=${variable('GIVEN')}` }],
+  [
+    'beside a secret',
+    { command: 'x', env: { SETUP: `{"apiKey":"k","org":"${variable('GIVEN')}"}` } },
+  ],
+  ['beside a password', { command: 'x', env: { DSN: `postgres://a:b@${variable('GIVEN')}/db` } }],
+  ['about a secret', { command: 'x', env: { AUTH_REGION: variable('GIVEN') } }],
+])('what looks harmless is none %s', (_, entry) => {
+  expect(secretsOf(entry, 'us-east-1')).toEqual([])
+  expect(secretsOf(entry, KEY)).toContain(KEY)
+})
+
+test('a port behind a host that is called after a secret is none', () => {
+  expect(secretsOf({ url: `http://auth:${variable('GIVEN')}/mcp` }, '8080')).toEqual([])
 })
 
 test('so is what an entry says that cannot be used', () => {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import { isHarmless } from '../../guards/harmless-value.ts'
 import {
   bareValues,
   fieldsInJson,
@@ -8,12 +9,7 @@ import {
   type NamedValue,
   unquoted,
 } from '../../guards/inner-secrets.ts'
-import {
-  isPlainWords,
-  isSecretHeader,
-  isSecretName,
-  isSecretSetting,
-} from '../../guards/secret-name.ts'
+import { isPlainWords, isSecretHeader, isSecretSetting } from '../../guards/secret-name.ts'
 import type { McpEntry } from './mcp-config.ts'
 import { HARMLESS } from './run-server.ts'
 
@@ -34,13 +30,25 @@ const HEADER = /^([\w-]+)\s*:\s*(.*)$/s
 const SHELL_WORD = /(?:"[^"]*"|'[^']*'|[^\s;&|"'])+/g
 const SHELL_QUOTED = /"([^"]*)"|'([^']*)'/g
 
+/** A variable, and where it stands in an entry. */
+interface FilledIn {
+  readonly name: string
+  readonly value: string
+  /** Whether it is where what is written is a secret. */
+  readonly isSecretPlace: boolean
+  /** Most headers let somebody in, whatever they are called. */
+  readonly isInHeader: boolean
+}
+
 /**
- * Whether the value of a variable is for nobody else. Not the name of a place, nor a word such as
- * `production`: nobody could write without those.
+ * Whether the value of a variable is for nobody else: by its name, by where it is filled in, or
+ * because it could be a key. Not the name of a place, nor words, hosts, versions and the like where
+ * nothing speaks of a secret: nobody could write without those.
  */
-export function isSecretVariable(name: string, value: string): boolean {
+export function isSecretVariable({ name, value, ...place }: FilledIn): boolean {
   if (isPlace(value) || HARMLESS.includes(name)) return false
-  return isSecretName(name) || !WORD.test(value)
+  if (place.isSecretPlace || isSecretSetting(name) || !isHarmless(value)) return true
+  return place.isInHeader && !WORD.test(value)
 }
 
 /**

@@ -131,7 +131,7 @@ describe('variables of an entry', () => {
     const environment = { DIR: '/d', TOKEN: `t${variable('SECRET')}`, X: 'x', SECRET: 'never' }
     expect(expandEntry(entry, ['DIR', 'TOKEN', 'SECRET'], environment)).toEqual({
       ok: true,
-      secrets: ['/d', `t${variable('SECRET')}`],
+      secrets: [`t${variable('SECRET')}`],
       entry: {
         type: 'stdio',
         command: '/d',
@@ -153,9 +153,7 @@ describe('variables of an entry', () => {
     })
   })
 
-  test('are secrets, unless everybody is told them, or they are a place or a plain word', () => {
-    const given = ['TOKEN', 'USER', 'PLACE', 'NOWHERE', 'STAGE', 'smtp_pass', 'KEY_FILE', 'LONG']
-    const env = Object.fromEntries(given.map((name) => [name, variable(name)]))
+  test('are secrets by name, and where they could be keys and no place', () => {
     const environment = {
       TOKEN: 'a-token',
       USER: 'somebody',
@@ -165,11 +163,19 @@ describe('variables of an entry', () => {
       smtp_pass: 'swordfish',
       KEY_FILE: process.cwd(),
       LONG: 'abcdefghijklmnop',
+      AWS_REGION: 'us-east-1',
+      JIRA_URL: 'https://acme.atlassian.net',
+      SLACK_URL: 'https://hooks.slack.com/services/T024BE7LD/B1JAB2C3D/b7Qz91LmPw44xT',
     }
+    const given = Object.keys(environment)
+    const env = Object.fromEntries(given.map((name) => [name, variable(name)]))
     const expanded = expandEntry(serverOf({ command: 'x', env }).entry, given, environment)
     expect(expanded).toMatchObject({
       ok: true,
-      secrets: ['a-token', '/f3kQ/9zX==', 'swordfish', 'abcdefghijklmnop'],
+      secrets: [
+        ...['a-token', '/f3kQ/9zX==', 'swordfish', 'abcdefghijklmnop'],
+        environment.SLACK_URL,
+      ],
     })
   })
 

@@ -1,5 +1,6 @@
 import { isSecretVariable, literalSecrets } from './entry-secrets.ts'
 import type { McpEntry } from './mcp-config.ts'
+import { markedSecrets, markOf } from './secret-places.ts'
 
 /** `${NAME}`, and `${NAME:-what else}`. */
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
@@ -14,9 +15,11 @@ export type Expansion =
 
 /** The variables that an entry mentions, in the order of their names. */
 export function variablesIn(entry: McpEntry): readonly string[] {
-  const names = textsOf(entry).flatMap((text) =>
-    [...text.matchAll(REFERENCE)].map(([, name = '']) => name),
-  )
+  return namesIn(textsOf(entry))
+}
+
+function namesIn(texts: readonly string[]): readonly string[] {
+  const names = texts.flatMap((text) => [...text.matchAll(REFERENCE)].map(([, name = '']) => name))
   return [...new Set(names)].sort()
 }
 
@@ -41,6 +44,8 @@ export function expandEntry(
   environment: Readonly<Record<string, string | undefined>>,
 ): Expansion {
   const secrets = new Set(ownSecrets(entry))
+  const inSecretPlaces = variablesInSecretPlaces(entry)
+  const inHeaders = new Set(entry.type === 'stdio' ? [] : namesIn(Object.values(entry.headers)))
   const missing: string[] = []
   const filledIn: string[] = []
   const expand = (text: string) =>
@@ -49,7 +54,9 @@ export function expandEntry(
       const value = isGiven ? environment[name] : undefined
       if (!value && otherwise === undefined) missing.push(name)
       if (value) filledIn.push(value)
-      if (value && isSecretVariable(name, value)) secrets.add(value)
+      const isSecretPlace = inSecretPlaces.has(name)
+      const isInHeader = inHeaders.has(name)
+      if (value && isSecretVariable({ name, value, isSecretPlace, isInHeader })) secrets.add(value)
       return value || (otherwise ?? '')
     })
   const expanded = mapTexts(entry, expand)
@@ -60,6 +67,16 @@ export function expandEntry(
   if (name === undefined) return { ok: true, entry: expanded, secrets: [...secrets] }
   const why = named.includes(name) ? 'which is not set' : 'which it was not given'
   return { ok: false, reason: `it wants the variable ${name}, ${why}` }
+}
+
+/** Each has a mark put in, which is found where what is written is a secret. */
+function variablesInSecretPlaces(entry: McpEntry): ReadonlySet<string> {
+  const names = variablesIn(entry)
+  const indexes = new Map(names.map((name, index) => [name, index]))
+  const marked = mapTexts(entry, (text) =>
+    replaceVariables(text, (name) => markOf(indexes.get(name) ?? 0)),
+  )
+  return new Set([...markedSecrets(marked, textsOf(marked))].map((index) => names[index] ?? ''))
 }
 
 /** What never ends is not looked through again and again: nobody has trusted the text yet. */
@@ -76,7 +93,7 @@ function replaceVariables(
 
 /**
  * Whether a secret of an entry is not written around a variable: a key inside of its value, or
- * beside it. Whether a value itself is a secret is for the name of its variable to say.
+ * beside it. Whether a value itself is a secret was asked before.
  */
 function isNoMixture(secret: string, filledIn: readonly string[]): boolean {
   if (filledIn.includes(secret)) return false
