@@ -3,10 +3,11 @@ import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { BrainEvent } from '../../src/effects/brains/brain.ts'
 import type { Reply } from '../providers/answer.ts'
 import { sse } from '../providers/wire.ts'
 import { WIRES } from '../providers/wires.ts'
-import { API_SUBJECTS, type ApiSubject, openSubject, PATIENT } from './api-subjects.ts'
+import { API_SUBJECTS, type ApiSubject, openSubject, PATIENT, subjectOf } from './api-subjects.ts'
 import { only, textOf, thinkThrough } from './turn.ts'
 
 const ANTHROPIC = API_SUBJECTS.find(({ provider }) => provider === 'anthropic') as ApiSubject
@@ -15,12 +16,14 @@ const REPLY: Reply = { parts: [{ type: 'text', text: 'All is well.' }] }
 let server: Server | undefined
 const connections = new Set<Socket>()
 
-afterEach(async () => {
+async function closeServer(): Promise<void> {
   server?.closeAllConnections()
   await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)))
   server = undefined
   connections.clear()
-})
+}
+
+afterEach(closeServer)
 
 /** A server that answers each request as told; every connection that it was given is counted. */
 async function serve(answer: (response: ServerResponse) => void): Promise<{ url: string }> {
@@ -92,6 +95,75 @@ describe.each(CONCLUDING)('after the last word of $provider', (api) => {
     const events = await thinkThrough(brain)
     expect(events.at(-1)).toMatchObject({ type: 'finished' })
     expect(only(events, 'usage')).toMatchObject([{ usage: { outputTokens: 1 } }])
+  })
+})
+
+describe('after [DONE], whatever was said before it', () => {
+  const compatible = subjectOf('openai-compatible')
+  const usage = { prompt_tokens: 3, completion_tokens: 2 }
+  const chunk = (delta: object, reason: string | null, more: object = {}) =>
+    sse({ id: 'x', choices: [{ index: 0, delta, finish_reason: reason }], ...more })
+  const text = chunk({ content: 'All is well.' }, null)
+  const untold = [text, chunk({}, 'stop'), sse('[DONE]')].join('')
+  const told = [text, chunk({}, 'stop', { usage }), sse('[DONE]')].join('')
+  const headers = { 'content-type': 'text/event-stream' }
+
+  /** What comes of these pieces, each of which is sent by itself, on a connection that stays open. */
+  async function readOpen(pieces: readonly string[], api = compatible): Promise<BrainEvent[]> {
+    const place = await serve((response) => {
+      response.writeHead(200, headers)
+      for (const [i, piece] of pieces.entries()) setTimeout(() => response.write(piece), 20 * i)
+    })
+    return thinkThrough(openSubject(api, place, { ...PATIENT, idleMs: 2_000 }))
+  }
+
+  test.each([
+    ['without what was used', untold],
+    ['with what was used beside the reason', told],
+    ['in lines of Windows', told.replaceAll('\n', '\r\n')],
+    ['without a blank', told.replace('data: [DONE]', 'data:[DONE]')],
+    ['without an end of the line', told.trimEnd()],
+    ['before more', `${told}${chunk({ content: 'More.' }, null)}data: {"broken`],
+  ])('a stream that does not end is left: %s', async (_, whole) => {
+    const at = whole.indexOf('[DONE]')
+    const cut = [whole.slice(0, at - 2), whole.slice(at - 2, at + 3), whole.slice(at + 3)]
+    for (const pieces of [[whole], cut]) {
+      const events = await readOpen(pieces)
+      expect(textOf(events)).toBe('All is well.')
+      expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'stop' })
+    }
+  })
+
+  test('one that breaks off has said everything', async () => {
+    const place = await serve((response) => {
+      response.writeHead(200, headers).write(told)
+      setTimeout(() => response.destroy(), 50)
+    })
+    const events = await thinkThrough(openSubject(compatible, place))
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+    expect(only(events, 'usage')).toMatchObject([{ usage: { inputTokens: 3, outputTokens: 2 } }])
+  })
+
+  test('a stream of Google behind a gateway is left too', async () => {
+    const google = subjectOf('google')
+    const events = await readOpen([stream(google), sse('[DONE]')], google)
+    expect(textOf(events)).toBe('All is well.')
+    expect(events.at(-1)).toMatchObject({ type: 'finished' })
+  })
+
+  test('a reply that only speaks of it goes on', async () => {
+    const pieces = ['\ndata: [DONE]', '\ndata: [DONE]\n'].map((content) => chunk({ content }, null))
+    const events = await readOpen([...pieces, told])
+    expect(textOf(events)).toBe('\ndata: [DONE]\ndata: [DONE]\nAll is well.')
+  })
+
+  test('a reply without it, and without what was used, may go on', async () => {
+    const place = await serve((response) => {
+      response.writeHead(200, headers).write(untold.replace(sse('[DONE]'), ''))
+    })
+    const timeouts = { ...PATIENT, idleMs: 200 }
+    const events = await thinkThrough(openSubject(compatible, place, timeouts))
+    expect(events.at(-1)).toMatchObject({ type: 'failed', failure: { kind: 'stalled' } })
   })
 })
 
@@ -202,6 +274,19 @@ test('compressed bytes that are none are a broken connection', async () => {
   const [failed] = only(await thinkThrough(brain), 'failed')
   expect(failed?.failure.kind).toBe('network')
 })
+
+test.each([600, 999])(
+  'the status %i, which is none, is a failure of the network',
+  async (status) => {
+    for (const api of API_SUBJECTS) {
+      const place = await serve((response) => void response.writeHead(status, 'Denied').end('no'))
+      const events = await thinkThrough(openSubject(api, place))
+      expect(events).toMatchObject([{ type: 'failed', failure: { kind: 'network' } }])
+      expect(only(events, 'failed')[0]?.failure.message).toContain(`the status ${status}`)
+      await closeServer()
+    }
+  },
+)
 
 test('a host that refuses the connection is a failure of the network, and says so', async () => {
   const { url } = await serve(() => {})

@@ -2,7 +2,8 @@
 const NO_ERROR = /(?<!\\)"error"\s*:\s*(?:null|false|"")(?=\s*[,}])/g
 const REASON = /(?<!\\)"finish_reason"\s*:\s*"([^"]*)"/g
 
-const DONE = /^data:[ \t]*\[DONE\]/m
+/** The last word of a stream by OpenAI's older protocol, which gateways say after any other too. */
+export const DONE = /^data:[ \t]*\[DONE\]/m
 const STOPPED = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
 
 /**

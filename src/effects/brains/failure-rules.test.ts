@@ -8,6 +8,12 @@ function answer(status: number, message: string, fields: object = {}) {
   return Object.assign(new Error(message), { statusCode: status, responseBody })
 }
 
+/** The same, in a body of another form. */
+function otherwise(status: number, body: object) {
+  const error = new Error('Bad Request')
+  return Object.assign(error, { statusCode: status, responseBody: JSON.stringify(body) })
+}
+
 /** What many of them call every request that they do not take. */
 const INVALID = 'invalid_request_error'
 
@@ -45,6 +51,19 @@ const WORDS: readonly (readonly [number, string, FailureKind, object?])[] = [
   ],
   [400, 'too many tokens: size limit exceeded by 11326 tokens.', 'context_overflow'],
   [400, 'litellm.ContextWindowExceededError: litellm.BadRequestError', 'context_overflow'],
+  [
+    400,
+    'The decoder prompt (length 2136) is longer than the maximum model length of 2048. Make sure that `max_model_len` is no smaller than the number of text tokens.',
+    'context_overflow',
+    { type: 'BadRequestError', code: 400 },
+  ],
+  [
+    400,
+    'prompt token count of 138898 exceeds the limit of 64000',
+    'context_overflow',
+    { code: 'model_max_prompt_tokens_exceeded' },
+  ],
+  [400, 'Too much', 'context_overflow', { code: 'model_max_prompt_tokens_exceeded' }],
   [
     400,
     '`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window` for this model',
@@ -113,6 +132,28 @@ const WORDS: readonly (readonly [number, string, FailureKind, object?])[] = [
     { type: 'invalid_request_error', param: 'stream', code: 'unsupported_value' },
   ],
   [400, 'API key not valid. Please pass a valid API key.', 'auth'],
+  [
+    400,
+    'Authentication Error - Expired Key. Key Expiry time 2025-01-01 00:00:00+00:00 and current time 2025-01-06 12:00:00+00:00',
+    'auth',
+    { type: 'expired_key', code: '400' },
+  ],
+  [
+    400,
+    'No models loaded. Please load a model in the developer page or use the `lms load` command.',
+    'auth',
+    { type: INVALID, param: 'model' },
+  ],
+  [
+    500,
+    "An error occurred (AccessDeniedException) when calling the ConverseStream operation: You don't have access to the model with the specified model ID.",
+    'auth',
+  ],
+  [
+    502,
+    'Bedrock streaming failed: Model access is denied due to IAM user or service role is not authorized to perform the required AWS Marketplace actions',
+    'auth',
+  ],
   [400, 'User location is not supported for the API use.', 'auth'],
   [403, 'Country, region, or territory not supported', 'auth'],
   [404, 'The model `x` does not exist or you do not have access to it.', 'auth'],
@@ -225,4 +266,20 @@ describe('words of real providers', () => {
       expect(failure.message).toContain(String(status))
     })
   }
+
+  test.each([
+    ['Incorrect API key provided: xa***Ju. You can obtain an API key from https://console.x.ai.'],
+    ['Incorrect%20API%20key%20provided:%20ba***na.%20You%20can%20obtain%20an%20API%20key'],
+  ])('400 with a code beside it, from xAI: %s: auth', (error) => {
+    const body = { code: 'Client specified an invalid argument', error }
+    const failure = explainFailure(otherwise(400, body), context)
+    expect(failure).toMatchObject({ kind: 'auth', message: expect.stringContaining('key') })
+  })
+
+  test('500 with a detail, from Xinference: context_overflow', () => {
+    const said =
+      'The decoder prompt (length 66501) is longer than the maximum model length of 65536.'
+    const body = { detail: `[address=0.0.0.0:43769, pid=1065] ${said}` }
+    expect(explainFailure(otherwise(500, body), context).kind).toBe('context_overflow')
+  })
 })

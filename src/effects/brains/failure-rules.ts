@@ -11,7 +11,7 @@ interface FailureRule {
 
 // Not the bare "too many tokens": some say it of a minute.
 const CONTEXT =
-  /prompt is too long|prompt too long|prompt exceeds max|input is too long|(?:input length|input tokens|input token count)\b[^.]{0,60}\bexceed|range of input length|input token count is \d+ but|\binputs\W+tokens \+ \W?max_new_tokens\W+must be <=|\binputs\W+must have less than \d+ tokens|too many tokens: (?:total number|size limit)|context[_ -](?:length|window|limit|size)|ContextWindowExceeded|maximum (?:context|prompt) length|model token limit|request[_ ]too[_ ]large|reduce the length of|tokens to keep from the initial prompt|too large for model with/i
+  /prompt is too long|prompt too long|prompt exceeds max|input is too long|(?:input length|input tokens|input token count)\b[^.]{0,60}\bexceed|range of input length|input token count is \d+ but|\binputs\W+tokens \+ \W?max_new_tokens\W+must be <=|\binputs\W+must have less than \d+ tokens|too many tokens: (?:total number|size limit)|context[_ -](?:length|window|limit|size)|ContextWindowExceeded|maximum (?:context|prompt) length|model token limit|request[_ ]too[_ ]large|reduce the length of|tokens to keep from the initial prompt|too large for model with|prompt \(length \d+\) is longer than|prompt token count of \d+ exceeds|max_prompt_tokens_exceeded/i
 
 // Of a sum with the input it would be about the context.
 const OUTPUT_LIMIT = /(?<!\+ \W?)max_(?:completion_|new_)?tokens\W+must be less/i
@@ -24,8 +24,10 @@ const QUOTA =
 const REFUSED =
   /usage (?:polic|guideline)|content[_ ](?:filter|policy)|content management policy|flagged as potentially|input was flagged|invalid_prompt/i
 
+// xAI sends its words as they would stand in an address at times. And LM Studio has no model loaded,
+// as Bedrock has none for that account: in both only a human can do something about it.
 const AUTH =
-  /api[_ ]key (?:not valid|not found|expired|is invalid|was reported)|API_KEY_INVALID|invalid[_ ](?:x-)?api[_ -]key|authentication_error|permission_error|not_found_error|model_not_found|location is not supported|organization (?:has been disabled|must be verified)|disabled organization/i
+  /incorrect(?: |%20)api(?: |%20)key|expired[_ ]key|AccessDeniedException|model access is denied|no models loaded|api[_ ]key (?:not valid|not found|expired|is invalid|was reported)|API_KEY_INVALID|invalid[_ ](?:x-)?api[_ -]key|authentication_error|permission_error|not_found_error|model_not_found|location is not supported|organization (?:has been disabled|must be verified)|disabled organization/i
 
 // The model's doing, although the server calls it an error of its own, or of the request.
 const INVALID_OUTPUT =

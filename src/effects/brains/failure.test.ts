@@ -105,6 +105,37 @@ describe('how long to leave a provider alone', () => {
     expect(waitOf({ 'retry-after': ' ' }, 'Please try again in 20ms.')).toBe(20)
   })
 
+  test('a Unix time is the moment until which to wait', () => {
+    const seconds = NOW_MS / 1_000
+    expect(waitOf({ 'retry-after': String(seconds + 20) })).toBe(20_000)
+    expect(waitOf({ 'retry-after': String(seconds + 0.5) })).toBe(500)
+    expect(waitOf({ 'retry-after': String(NOW_MS + 20_000) })).toBe(20_000)
+    expect(waitOf({ 'retry-after-ms': String(NOW_MS + 20_000) })).toBe(20_000)
+    expect(waitOf({ 'retry-after': String(seconds - 20) })).toBeUndefined()
+    expect(waitOf({ 'retry-after': '1000000000' })).toBeUndefined()
+  })
+
+  test('a time that no allowance takes is none', () => {
+    const daysMs = 35 * 86_400_000
+    const late = (ms: number) => new Date(NOW_MS + ms).toUTCString()
+    expect(waitOf({ 'retry-after': String(daysMs / 1_000) })).toBe(daysMs)
+    expect(waitOf({ 'retry-after': String(daysMs / 1_000 + 1) })).toBeUndefined()
+    expect(waitOf({ 'retry-after-ms': String(daysMs) })).toBe(daysMs)
+    expect(waitOf({ 'retry-after-ms': String(daysMs + 1) })).toBeUndefined()
+    expect(waitOf({ 'retry-after': late(daysMs) })).toBe(daysMs)
+    expect(waitOf({ 'retry-after': late(daysMs + 1_000) })).toBeUndefined()
+    for (const odd of ['1e12', '1e300', 'Infinity', '99999999999']) {
+      expect(waitOf({ 'retry-after': odd })).toBeUndefined()
+      expect(waitOf({ 'retry-after-ms': odd })).toBeUndefined()
+    }
+    expect(waitOf({}, 'Please try again in 35 days.')).toBe(daysMs)
+    expect(waitOf({}, 'Please try again in 36 days.')).toBeUndefined()
+    expect(waitOf({}, 'Quota', { details: [{ retryDelay: '99999999s' }] })).toBeUndefined()
+    expect(waitOf({}, 'The limit resets Jan 9, 2028, 3pm (UTC)')).toBeUndefined()
+    // What another source says holds then.
+    expect(waitOf({ 'retry-after': '1e300' }, 'Please try again in 20ms.')).toBe(20)
+  })
+
   test('words, and the details of Google', () => {
     expect(waitOf({}, 'Rate limit reached. Please try again in 6m0.5s.')).toBe(360_500)
     expect(waitOf({}, 'Please try again in 20ms. Visit the page.')).toBe(20)

@@ -40,12 +40,19 @@ export function openProviderFetch(watch: TurnWatch, provider: ApiProvider): type
     const response = await send(String(input), init ?? {}, watch)
     const { statusCode: status = 0, statusMessage: statusText = '' } = response
     if (status !== 200) watch.decline()
+    if (status < 200 || status > 599) throw noStatus(response, status)
     const isMended = status === 200 && provider !== 'ollama'
     const mender = isMended ? new StreamMender(provider) : undefined
     const body = BODILESS.includes(status) ? null : bodyOf(response, watch, mender)
     if (body === null) response.resume()
     return new Response(body, { status, statusText, headers: headersOf(response) })
   }
+}
+
+/** What is no status of HTTP was not said by the provider, whoever is in between. */
+function noStatus(response: IncomingMessage, status: number): Error {
+  response.resume()
+  return Object.assign(new Error(`the status ${status} is none of HTTP`), { code: 'EPROTO' })
 }
 
 /** Resolves as an answer begins. Rejects in the words of `fetch`, which the libraries know. */
@@ -135,6 +142,7 @@ function bodyOf(
       if (!isRead) return
       if (isSuccess) reader.take(chunk)
       hand(controller, mender === undefined ? chunk : mender.take(chunk))
+      if (mender?.isDone) return watch.onWhole()
       if ((controller.desiredSize ?? 0) <= 0) content.pause()
     })
     const end = () => {

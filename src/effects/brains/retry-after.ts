@@ -23,32 +23,43 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const WAIT =
   /\b(?:try again|retry|resets?) (?:in|after) ((?:\d+(?:\.\d+)? ?(?:ms|s|m|h|d|seconds?|minutes?|hours?|days?)\b,? ?)+|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)/i
 
+/** No allowance takes longer than a month to begin anew. What is beyond is no time to wait for. */
+const WAIT_MS_MAX = 35 * 86_400_000
+
+/** From here on a number is a moment, in seconds or in milliseconds since 1970, and no wait. */
+const MOMENT_S_MIN = 1e9
+const MOMENT_MS_MIN = 1e12
+
 /**
- * How long a provider asked to be left alone, however long; undefined when it did not say. Looks at
- * `retry-after-ms`, at `retry-after` in seconds or as a date, at Google's RetryInfo, at OpenRouter's
- * time of a reset, and at last at a message that says "try again in 6m0s", "resets 5:48pm (UTC)" or
- * the like.
+ * How long a provider asked to be left alone, up to 35 days; undefined when it did not say. Looks at
+ * `retry-after-ms`, at `retry-after` in seconds, as a date or as a Unix time, at Google's RetryInfo,
+ * at OpenRouter's time of a reset, and at last at a message that says "try again in 6m0s", "resets
+ * 5:48pm (UTC)" or the like.
  */
 export function readRetryAfterMs(advice: RetryAdvice, nowMs: number): number | undefined {
   const { headers, message, details, metadata } = advice
   return (
-    readNumber(headers['retry-after-ms']) ??
+    readMs(headers['retry-after-ms'], nowMs) ??
     readHeader(headers['retry-after'], nowMs) ??
     readRetryInfo(details) ??
     readRouterReset(metadata, nowMs) ??
     readDuration(WAIT.exec(message)?.[1]) ??
-    readResetMs(message, nowMs)
+    waitable(readResetMs(message, nowMs))
   )
 }
 
-function readNumber(value: string | undefined): number | undefined {
-  return isSaid(value) ? positive(Number(value)) : undefined
+function readMs(value: string | undefined, nowMs: number): number | undefined {
+  if (!isSaid(value)) return undefined
+  const ms = Number(value)
+  return waitable(ms >= MOMENT_MS_MIN ? ms - nowMs : ms)
 }
 
 function readHeader(value: string | undefined, nowMs: number): number | undefined {
   if (!isSaid(value)) return undefined
   const seconds = Number(value)
-  return positive(Number.isNaN(seconds) ? Date.parse(value) - nowMs : seconds * 1_000)
+  if (seconds >= MOMENT_MS_MIN) return waitable(seconds - nowMs)
+  if (Number.isNaN(seconds)) return waitable(Date.parse(value) - nowMs)
+  return waitable(seconds * 1_000 - (seconds >= MOMENT_S_MIN ? nowMs : 0))
 }
 
 /** A header without a value says nothing; as a number it would be 0. */
@@ -70,7 +81,7 @@ function readRouterReset(metadata: unknown, nowMs: number): number | undefined {
   const reset = headers?.['X-RateLimit-Reset']
   const text = typeof reset === 'number' ? String(reset) : reset
   const isTime = typeof text === 'string' && /^\d{13}$/.test(text)
-  return isTime ? positive(Number(text) - nowMs) : undefined
+  return isTime ? waitable(Number(text) - nowMs) : undefined
 }
 
 function readDuration(text: string | undefined): number | undefined {
@@ -79,10 +90,10 @@ function readDuration(text: string | undefined): number | undefined {
   for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?) ?(ms|[smhd])/gi)) {
     totalMs += Number(amount) * (UNIT_MS[unit?.toLowerCase() ?? ''] ?? 0)
   }
-  return positive(totalMs)
+  return waitable(totalMs)
 }
 
 /** Zero counts: the provider says that it may be asked at once. */
-function positive(valueMs: number): number | undefined {
-  return Number.isFinite(valueMs) && valueMs >= 0 ? Math.ceil(valueMs) : undefined
+function waitable(ms = Number.NaN): number | undefined {
+  return ms >= 0 && ms <= WAIT_MS_MAX ? Math.ceil(ms) : undefined
 }

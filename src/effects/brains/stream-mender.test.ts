@@ -64,3 +64,32 @@ test('a whole line does not wait for the next, and comes as it came', () => {
   expect(mender.take(Buffer.from('\ndata: {')).toString()).toBe('\n')
   expect(mender.take(Buffer.from('}\n\n')).toString()).toBe('data: {}\n\n')
 })
+
+describe('the last word of a stream', () => {
+  const before = 'data: {"a":1}\n\n'
+
+  test.each([
+    'data: [DONE]\n\n',
+    'data:[DONE]\r\n\r\n',
+    'data: \t[DONE]',
+    'data: [DONE]\n\ndata: {"b":2}\n\n',
+  ])('is heard wherever it is cut, and nothing after it: %j', (end) => {
+    const bytes = Buffer.from(before + end)
+    const expected = before + end.slice(0, end.indexOf(']') + 1)
+    for (let at = 0; at <= bytes.length; at += 1) {
+      const mender = new StreamMender('openai-compatible')
+      const taken = [bytes.subarray(0, at), bytes.subarray(at)].map((one) => mender.take(one))
+      expect(mender.isDone).toBe(true)
+      expect(Buffer.concat([...taken, mender.end()]).toString()).toBe(expected)
+    }
+  })
+
+  test.each(['data: {"a":"[DONE]"}\n\n', 'data: "\\ndata: [DONE]"\n', ': [DONE]\n', 'data: [DON'])(
+    'is told apart from %j',
+    (other) => {
+      const mender = new StreamMender('openai-compatible')
+      mender.take(Buffer.from(other))
+      expect(mender.isDone).toBe(false)
+    },
+  )
+})

@@ -27,6 +27,7 @@ export class TurnWatch {
   #isSent = false
   #isAnswering = false
   #isPaused = false
+  #isTimed = true
   #isAnswered = false
   #verdict: BrainFailure | undefined
   /** Called when nothing more of the reply is to come, whether or not its stream ends. */
@@ -110,7 +111,7 @@ export class TurnWatch {
   /** Counts again, from the start. */
   resume(): void {
     this.#isPaused = false
-    if (!this.#begun || this.signal.aborted) return
+    if (!this.#begun || !this.#isTimed || this.signal.aborted) return
     clearTimeout(this.#gap)
     const { firstTokenMs, idleMs } = this.#timeouts
     if (!this.#hasWord) {
@@ -124,7 +125,15 @@ export class TurnWatch {
 
   /** Bytes came, if only to keep the connection alive. */
   touch(): void {
-    if (this.#begun && !this.#isPaused && !this.signal.aborted) this.#gap.refresh()
+    if (!this.#begun || this.#isPaused || !this.#isTimed || this.signal.aborted) return
+    this.#gap.refresh()
+  }
+
+  /** Counts no more: all has been said. Whoever gives the turn up still ends it. */
+  stopClocks(): void {
+    this.#isTimed = false
+    clearTimeout(this.#total)
+    clearTimeout(this.#gap)
   }
 
   /** The reply is whole, and the turn over. */
@@ -149,8 +158,7 @@ export class TurnWatch {
   }
 
   #stopWatching(): void {
-    clearTimeout(this.#total)
-    clearTimeout(this.#gap)
+    this.stopClocks()
     this.#outer.removeEventListener('abort', this.#abort)
   }
 
