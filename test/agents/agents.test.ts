@@ -57,14 +57,20 @@ describe.concurrent.each(REAL_AGENTS)('$agent by $mode', { timeout: TIMEOUT_MS }
     })
   })
 
-  test('changes nothing where it may only read', async ({ expect }) => {
-    const answers = [real.edit, done]
-    await playScene(world, real, { answers, access: 'read' }, async (scene) => {
+  test('changes nothing where it may only read, and runs nothing that its user trusts', async ({
+    expect,
+  }) => {
+    const answers = [real.edit, real.shell('echo ran$((6 * 7))'), done]
+    const files = (url: string) => ({ ...real.files?.(url), ...real.trustingFiles })
+    await playScene(world, { ...real, files }, { answers, access: 'read' }, async (scene) => {
       const events = await thinkThrough(scene.brain, scene.turn)
       expect(breachIn(events)).toBeUndefined()
       expect(scene.fileText()).toBe('one\n')
-      expect(scene.loopRequests().length).toBeGreaterThan(0)
       expect(callsIn(events)).toEqual([['done', { summary: 'Replaced.' }]])
+      expect(scene.loopRequests()).toHaveLength(answers.length)
+      const told = JSON.stringify(scene.loopRequests().map(({ body }) => body))
+      // It has no mode that only reads and works in a sandbox.
+      expect(told.includes('ran42')).toBe(real.agent === 'codex')
     })
   })
 

@@ -34,6 +34,10 @@ require('node:readline').createInterface(process.stdin).on('line', (line) => {
 `
 
 const KEY = 'sk-a-key-of-the-agent'
+const NONSENSE = {
+  sessionId: 's',
+  update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 7, key: KEY } },
+}
 
 let ground: ProgramGround
 
@@ -62,6 +66,8 @@ test.each([
   ['messages without a meaning', { [KEY]: KEY }],
   ['requests', { id: 1, method: 'fs/read_text_file', params: { path: KEY } }],
   ['notifications', { method: KEY }],
+  ['updates without a form', { method: 'session/update', params: { [KEY]: KEY } }],
+  ['updates that make no sense', { method: 'session/update', params: NONSENSE }],
 ])('%s are counted, and nothing of them is printed', async (_, message) => {
   const printed = vi.spyOn(console, 'error')
   const line = JSON.stringify({ jsonrpc: '2.0', ...message })

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openAcpBrain } from '../../src/effects/brains/agents/acp-brain.ts'
 import { openHeadlessBrain } from '../../src/effects/brains/agents/headless-brain.ts'
 import { openUnconfined } from '../../src/effects/sandbox/unconfined.ts'
@@ -36,12 +36,19 @@ require('node:readline').createInterface(process.stdin).on('line', (line) => {
 })
 `
 
+/** Prints what it is told before it has read anything, and ends. */
+const REFUSING = `
+process.exitCode = 1
+console.log(process.argv[2])
+`
+
 let ground: ProgramGround
 
 beforeAll(async () => {
   ground = await openProgramGround(openUnconfined)
   await writeFile(join(ground.stateFolder, 'endless.cjs'), ENDLESS)
   await writeFile(join(ground.stateFolder, 'odd.cjs'), ODD)
+  await writeFile(join(ground.stateFolder, 'refusing.cjs'), REFUSING)
 })
 
 afterAll(() => ground.close())
@@ -52,10 +59,23 @@ async function endOf(open: typeof openAcpBrain, file: string, argument: string) 
   return (await turnOf(ground, open(settingsOn(ground, agent)))).at(-1)
 }
 
-test.each([
+const WAYS = [
   ['over the protocol', openAcpBrain],
   ['without it', openHeadlessBrain],
-])('a line that does not end ends the turn, %s', async (_, open) => {
+] as const
+
+describe.each(WAYS)('an agent that ends before it has spoken, %s', (_, open) => {
+  test.each([
+    ['auth', 'You are not logged in. Please run /login'],
+    ['rejected', "error: unknown option '--acp'"],
+  ])('is taken at its word: %s', async (kind, words) => {
+    const message = expect.stringContaining(`the agent exited with 1: ${words}`)
+    const failure = { kind, message }
+    expect(await endOf(open, 'refusing.cjs', words)).toEqual({ type: 'failed', failure })
+  })
+})
+
+test.each(WAYS)('a line that does not end ends the turn, %s', async (_, open) => {
   expect(await endOf(open, 'endless.cjs', '65')).toEqual({
     type: 'failed',
     failure: {

@@ -12,6 +12,8 @@ export interface RealAgent {
   /** Its own variables, and the files that it finds in its home, for a provider at that address. */
   readonly variables: (url: string) => Readonly<Record<string, string>>
   readonly files?: (url: string) => Readonly<Record<string, string>>
+  /** Files of a home whose user lets it run commands unasked. */
+  readonly trustingFiles?: Readonly<Record<string, string>>
   readonly model?: string
   /** A model's call of its own tool that replaces `one` by `two` in a.txt. */
   readonly edit: Answer
@@ -31,6 +33,9 @@ export interface RealAgent {
 const CLAUDE = {
   agent: 'claude',
   variables: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'sk-ant-api03-own-key-01' }),
+  trustingFiles: {
+    '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash(echo:*)'] } }),
+  },
   edit: calls('Edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }),
   shell: (command) => calls('Bash', { command, description: 'Looks around' }),
   done: 'mcp__slipway__done',
@@ -93,6 +98,12 @@ export const REAL_AGENTS: readonly RealAgent[] = [
         security: { auth: { selectedType: 'gemini-api-key' } },
       }),
     }),
+    trustingFiles: {
+      '.gemini/settings.json': JSON.stringify({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        tools: { allowed: ['run_shell_command'] },
+      }),
+    },
     // Else it asks a model which model to ask.
     model: 'gemini-2.5-pro',
     edit: calls('replace', {
@@ -123,6 +134,13 @@ export const REAL_AGENTS: readonly RealAgent[] = [
         },
       }),
     }),
+    trustingFiles: {
+      '.config/opencode/.gitignore': 'node_modules\n',
+      '.config/opencode/opencode.json': JSON.stringify({
+        permission: { bash: 'allow' },
+        agent: { build: { permission: { bash: 'allow' } } },
+      }),
+    },
     edit: calls('edit', { filePath: 'a.txt', oldString: 'one', newString: 'two' }),
     shell: (command) => calls('bash', { command, description: 'Looks around' }),
     done: 'slipway_done',

@@ -20,9 +20,15 @@ const FILES: Readonly<Record<string, string>> = {
   }),
 }
 
+/** What runs in every program of Node that takes its variables from the repository. */
+const filesIn = (workspace: string): Readonly<Record<string, string>> => ({
+  '.env': `NODE_OPTIONS="--require ${workspace}/required.cjs"\n`,
+  'required.cjs': `require('node:fs').writeFileSync('${workspace}/${MARK}.env', '')\n`,
+})
+
 /** Makes a workspace that tells agents to run commands. */
 export async function plantConfiguration(workspace: string): Promise<void> {
-  for (const [name, text] of Object.entries(FILES)) {
+  for (const [name, text] of Object.entries({ ...FILES, ...filesIn(workspace) })) {
     await mkdir(dirname(join(workspace, name)), { recursive: true })
     await writeFile(join(workspace, name), text)
   }

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { describeIsolation, plantSecrets } from './conformance.ts'
 import { HIDDEN_MEMORY } from './hidden-memory.ts'
+import { describeLowPort } from './promises/hosts.ts'
 import { buildWorker, openRemote, type RemoteIsolation } from './remote-isolation.ts'
 import { inSandbox, makeFolder } from './subject.ts'
 
@@ -49,5 +50,6 @@ describe('bubblewrap of an ordinary user', () => {
       }))
   }
 
+  describeLowPort(subject)
   describeIsolation(subject, home)
 })

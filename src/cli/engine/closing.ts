@@ -1,3 +1,4 @@
+import { doEach } from '../../effects/do-each.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 
 /** What can be closed. */
@@ -14,21 +15,6 @@ interface EngineParts {
   readonly leaving: AbortController
   /** What is done with the engine in this process, and ends when it can do nothing more. */
   readonly working?: Promise<unknown> | undefined
-}
-
-/** Does one thing after the other, whatever came of those before; throws what failed first. */
-export async function doEach(
-  ...acts: readonly (() => Promise<unknown> | undefined)[]
-): Promise<void> {
-  const errors: unknown[] = []
-  for (const act of acts) {
-    try {
-      await act()
-    } catch (error) {
-      errors.push(error)
-    }
-  }
-  if (errors.length > 0) throw errors[0]
 }
 
 /** Closes every part of an engine. One that has failed has said why, and that stays what is said. */

@@ -153,7 +153,7 @@ describe('what a command leaves', () => {
     'env -i sleep 60 & echo $!',
     '(trap "" TERM HUP INT; echo $$; sleep 60) & sleep 0.1',
   ])('is ended: %s', async (script) => {
-    const { stdout } = await sh(`${script}\nsleep 0.05`)
+    const { stdout } = await sh(`${script}\nsleep 1`)
     expect(stdout.toString()).toMatch(/^\d+\n$/)
     expect(isAlive(stdout)).toBe(false)
   })

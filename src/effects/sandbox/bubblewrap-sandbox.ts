@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { doEach } from '../do-each.ts'
 import { type Command, type Ended, notStarted } from '../process/command.ts'
 import type { Later } from '../process/process-run.ts'
 import type { Processes } from '../process/processes.ts'
@@ -68,10 +69,13 @@ export class BubblewrapSandbox implements Sandbox {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#runs.close(), this.#spare?.close()])
-    await this.#parts.wayOut?.close()
-    this.#parts.namespaces?.close()
-    await this.#parts.cgroup?.remove()
+    const { wayOut, namespaces, cgroup } = this.#parts
+    await doEach(
+      () => Promise.all([this.#runs.close(), this.#spare?.close()]),
+      () => wayOut?.close(),
+      async () => namespaces?.close(),
+      () => cgroup?.remove(),
+    )
   }
 
   #launchAhead(later: Later, signal: AbortSignal): Promise<Ended> {

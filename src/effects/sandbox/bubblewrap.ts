@@ -125,7 +125,7 @@ async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<San
 
 async function openParts(
   { processes, settings, machine, hiddenFolders, accounts, means }: Ground,
-  { workspace, access, mounts = [], limits: wantedLimits }: SandboxSettings,
+  { workspace, access, mounts = [], ports = [], limits: wantedLimits }: SandboxSettings,
   wayOut: WayOut | undefined,
 ): Promise<BubblewrapSandbox> {
   const limits = { ...DEFAULT_LIMITS, ...wantedLimits }
@@ -147,6 +147,7 @@ async function openParts(
         args: first,
         env: LAUNCH_ENVIRONMENT,
         memoryBytesMax: limits.memoryBytesMax,
+        ports,
       })
     : undefined
   try {

@@ -8,6 +8,7 @@ import { type Engine, openEngine } from './container-engine.ts'
 import { ContainerSandbox, FIRST_PROCESS, removeContainer } from './container-sandbox.ts'
 import { sandboxEnvironment } from './environment.ts'
 import { findHidden, resolveShown } from './hidden-folders.ts'
+import { FREE_PORTS, lowPort } from './low-port.ts'
 import { prepareOwnFolder } from './own-folder.ts'
 import {
   DEFAULT_LIMITS,
@@ -74,10 +75,13 @@ async function openSandbox(ground: Ground, wanted: SandboxSettings): Promise<San
   const names = wayOut ? [`${name}-out`, name] : [name]
   try {
     const place = ['--detach', '--network', 'none', '--workdir', workspace]
+    const lowest = lowPort(wanted.ports ?? [])
+    const freePorts = lowest === undefined ? [] : ['--sysctl', `${FREE_PORTS}=${lowest}`]
     const mounts = await mountsOf(wanted, settings.stateFolder)
     await engine.call([
       ...runLine(ground, wanted, name),
       ...place,
+      ...freePorts,
       ...mounts,
       ...program(settings, FIRST_PROCESS),
     ])

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readlinkSync } from 'node:fs'
 import type { Processes } from '../process/processes.ts'
 import { BubblewrapStatus } from './bubblewrap-status.ts'
+import { FREE_PORTS, lowPort } from './low-port.ts'
 
 /** Namespaces by their name in /proc and the option of nsenter. */
 const NAMESPACES = [
@@ -28,6 +29,8 @@ interface NamespaceSettings {
   readonly env: Readonly<Record<string, string>>
   /** What all commands in them may have of memory that belongs to no process. */
   readonly memoryBytesMax: number
+  /** The ports that commands in them listen on, be they such as else only root may. */
+  readonly ports: readonly number[]
 }
 
 /** Has bubblewrap make namespaces, and holds them open. Rejects when that is impossible here. */
@@ -50,20 +53,19 @@ export async function openNamespaces(
     first = pid
     openWhenReady()
   }
+  const lowest = lowPort(settings.ports)
+  // An option that not every installation of bubblewrap takes.
+  const power = lowest === undefined ? [] : ['--cap-add', 'CAP_NET_ADMIN']
+  const setup = [
+    boundSharedMemory(settings.memoryBytesMax),
+    ...(lowest === undefined ? [] : [freePorts(lowest)]),
+    'echo ready',
+    'sleep 60',
+  ]
   const ended = await processes.run(
     {
       // It prints when everything is mounted, and is ended when we have the files.
-      argv: [
-        'bwrap',
-        '--args',
-        '3',
-        '--json-status-fd',
-        '4',
-        '--',
-        'sh',
-        '-c',
-        `${boundSharedMemory(settings.memoryBytesMax)}; echo ready; sleep 60`,
-      ],
+      argv: ['bwrap', '--args', '3', '--json-status-fd', '4', '--', 'sh', '-c', setup.join('; ')],
       cwd: '/',
       env: settings.env,
       timeoutMs: SETUP_MS_MAX,
@@ -75,7 +77,7 @@ export async function openNamespaces(
       },
     },
     {
-      inputs: [settings.args.map((arg) => `${arg}\0`).join('')],
+      inputs: [[...settings.args, ...power].map((arg) => `${arg}\0`).join('')],
       onStatus: (chunk) => status.add(chunk),
       end: () => status.end(),
     },
@@ -100,6 +102,13 @@ function boundSharedMemory(bytesMax: number): string {
   const pages = `$((${bytesMax} / $(getconf PAGESIZE || echo 4096)))`
   const set = `echo ${pages} > /proc/sys/kernel/shmall; echo ${MESSAGE_QUEUES_MAX} > /proc/sys/kernel/msgmni`
   return `[ "$(readlink /proc/self/ns/ipc)" = '${ours}' ] || { ${set}; } 2>/dev/null`
+}
+
+/** Lets everybody listen on ports from this one on, in a network that is not the machine's own. */
+function freePorts(portMin: number): string {
+  const ours = readlinkSync('/proc/self/ns/net')
+  const set = `echo ${portMin} > /proc/sys/${FREE_PORTS.replaceAll('.', '/')}`
+  return `[ "$(readlink /proc/self/ns/net)" = '${ours}' ] || { ${set}; } 2>/dev/null`
 }
 
 function openFiles(pid: number): number[] | Error {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realFolder } from '../process/real-folder.ts'
+import { removeFolder } from '../workspace/removal.ts'
 
 /** In the names of what this process makes for a while; its number may have been another's before. */
 export const PROCESS_NAME = randomBytes(6).toString('hex')
@@ -23,7 +24,7 @@ async function removeLeft(folder: string, pattern: RegExp): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const owner = pattern.exec(name)?.[1]
     if (owner === undefined || owner === PROCESS_NAME) continue
-    await rm(join(folder, name), { recursive: true, force: true }).catch(() => {})
+    await removeTemporary(join(folder, name))
   }
 }
 
@@ -40,4 +41,12 @@ export function makeTemporary(folder: string, kind: 'home' | 'proxy' | 'trial'):
 /** The same where the path of the folder is too long for what is to be in it. */
 export function makeTemporaryElsewhere(folder: string): Promise<string> {
   return mkdtemp(join(tmpdir(), `${shortPrefix(folder)}${PROCESS_NAME}-`))
+}
+
+/** Removes such a folder, whatever a command has put into it. What cannot be removed stays. */
+export async function removeTemporary(folder: string): Promise<void> {
+  // Hardly ever is anything closed in it, and to look for that takes longer.
+  await rm(folder, { recursive: true, force: true }).catch(() =>
+    removeFolder(folder).catch(() => {}),
+  )
 }

@@ -1,9 +1,8 @@
-import { rm } from 'node:fs/promises'
 import type { Ended } from '../process/command.ts'
 import type { Processes } from '../process/processes.ts'
 import { sandboxEnvironment } from './environment.ts'
 import { OpenRuns } from './open-runs.ts'
-import { makeTemporary, prepareOwnFolder } from './own-folder.ts'
+import { makeTemporary, prepareOwnFolder, removeTemporary } from './own-folder.ts'
 import type { Isolation, Sandbox, SandboxCommand } from './sandbox.ts'
 
 /** No isolation: commands do what the user can do, and their limits and allowed hosts are not kept. */
@@ -45,6 +44,6 @@ class UnconfinedSandbox implements Sandbox {
 
   async close(): Promise<void> {
     await this.#runs.close()
-    await rm(this.#home, { recursive: true, force: true })
+    await removeTemporary(this.#home)
   }
 }

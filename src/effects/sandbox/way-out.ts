@@ -29,6 +29,10 @@ for (const port of ports) {
     }
   })
   server.maxConnections = 128
+  server.on('error', ({ code }) => {
+    console.error('port ' + port + ' cannot be opened inside (' + code + '); use an address with another one')
+    process.exit(1)
+  })
   server.listen(Number(port), '127.0.0.1', () => ++open === ports.length && console.log('ready'))
 }
 `

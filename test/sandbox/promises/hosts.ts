@@ -80,6 +80,8 @@ export function describeHosts(subject: Subject): void {
       })
     })
 
+    describeLowPort(subject)
+
     test('that are no names are refused', async () => {
       for (const host of ['', '*', 'a b', 'http://example.org', '*.*.org', 'a/b']) {
         const opening = inSandbox(subject, { hosts: [host] }, async () => {})
@@ -87,4 +89,20 @@ export function describeHosts(subject: Subject): void {
       }
     })
   })
+}
+
+/** What it promises of ports that else only root may open. */
+export function describeLowPort(subject: Subject): void {
+  test("may be on a port that is root's elsewhere, and every other stays closed", () =>
+    inSandbox(subject, { ports: [81] }, async ({ sandbox }) => {
+      const look = async (port: number) => {
+        const show =
+          'on("connect", () => console.log("open")).on("error", ({ code }) => console.log(code))'
+        const argv = ['node', '-e', `require('net').connect(${port}, '127.0.0.1').${show}`] as const
+        const ended = await sandbox.run({ argv, timeoutMs: 10_000, outputBytesMax: 1_000 })
+        return ended.output.toString().trim().split('\n')[0]
+      }
+      expect(await look(81)).toBe('open')
+      expect(await look(82)).toBe('ECONNREFUSED')
+    }))
 }

@@ -24,6 +24,7 @@ async function pass(lines: readonly unknown[], asked: readonly unknown[] = []) {
 
 const REQUEST = { jsonrpc: '2.0', id: 0, method: 'initialize', params: {} }
 const ANSWER = { jsonrpc: '2.0', id: 0, result: {} }
+const UPDATE = { sessionUpdate: 'tool_call_update', toolCallId: 'a' }
 const LONG = 'x'.repeat(1_001)
 
 test('an answer passes once, and one to what nobody asked does not', async () => {
@@ -41,7 +42,9 @@ test('what we only tell, or answer, is no question to be answered', async () => 
 test.each([
   { jsonrpc: '2.0', id: 'a', method: 'fs/read_text_file', params: {} },
   { jsonrpc: '2.0', id: null, method: 'fs/read_text_file' },
-  { jsonrpc: '2.0', method: 'session/update', params: {} },
+  { jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's', update: UPDATE } },
+  { jsonrpc: '2.0', id: 1, method: 'session/update', params: {} },
+  { jsonrpc: '2.0', method: 'elicitation/complete', params: {} },
 ])('a request and a notification pass: %j', async (message) => {
   expect((await pass([message])).passed).toEqual([message])
 })
@@ -53,6 +56,7 @@ test.each([
   { jsonrpc: '2.0', id: { a: 1 }, method: 'a' },
   { jsonrpc: '2.0', id: LONG, method: 'a' },
   { jsonrpc: '2.0', id: 1, method: LONG },
+  { jsonrpc: '2.0', method: 'session/update', params: {} },
 ])('what the library would print or send back does not pass, and counts: %#', async (message) => {
   const { passed, told } = await pass([message])
   expect(passed).toEqual([])

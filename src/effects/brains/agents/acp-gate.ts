@@ -1,6 +1,7 @@
 import type { PassThrough } from 'node:stream'
-import { type AnyMessage, ndJsonStream, type Stream } from '@agentclientprotocol/sdk'
+import { type AnyMessage, methods, ndJsonStream, type Stream } from '@agentclientprotocol/sdk'
 import { type AgentProcess, LINE_BYTES_MAX } from './agent-process.ts'
+import { isSessionUpdate } from './session-update.ts'
 
 /** What may wait to be read by an agent besides the last message, such as a long prompt. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024
@@ -30,8 +31,10 @@ export function openGate({ input, output }: AgentProcess, listener: GateListener
   const incoming = new TransformStream<AnyMessage, AnyMessage>({
     transform(message, passage) {
       listener.onMessage()
-      if (isQuestion(message) ? bytesWaiting(input) <= WAITING_BYTES_MAX : isAnswer(message, asked))
-        passage.enqueue(message)
+      const isForUs = isQuestion(message)
+        ? isHeard(message) && bytesWaiting(input) <= WAITING_BYTES_MAX
+        : isAnswer(message, asked)
+      if (isForUs) passage.enqueue(message)
     },
   })
   const writer = stream.writable.getWriter()
@@ -62,6 +65,12 @@ function bytesWaiting(input: PassThrough): number {
 function isQuestion(message: AnyMessage): boolean {
   if (!('method' in message) || !isWord(message.method)) return false
   return !('id' in message) || message.id === null || isWord(message.id) || isNumber(message.id)
+}
+
+/** Whether a message is anything but an update that has no form, or that nobody listens to. */
+function isHeard(message: AnyMessage): boolean {
+  if (!('method' in message) || message.method !== methods.client.session.update) return true
+  return 'id' in message || isSessionUpdate(message.params)
 }
 
 /** Whether a message answers what was asked, and is the first to do so. */

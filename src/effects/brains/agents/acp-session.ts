@@ -61,6 +61,7 @@ class AcpConversation implements Conversation {
   #sessionId: string | undefined
   /** What went wrong, if nothing was said since. */
   #trouble: string | undefined
+  #hasSpoken = false
   #isCancelled = false
 
   constructor(task: ConversationTask, command: AgentCommand) {
@@ -68,7 +69,10 @@ class AcpConversation implements Conversation {
     this.#command = command
     this.#process = task.place.start(startOf(task, command))
     const stream = openGate(this.#process, {
-      onMessage: () => task.report.update(),
+      onMessage: () => {
+        this.#hasSpoken = true
+        task.report.update()
+      },
       onFlood: () => task.report.unread(),
     })
     this.#connection = client({ name: TOOL_SERVER })
@@ -101,12 +105,13 @@ class AcpConversation implements Conversation {
     const version = partOf(greeted, 'protocolVersion', methods.agent.initialize)
     if (version !== PROTOCOL_VERSION)
       return { how: 'failed', failure: explainVersion(version, PROTOCOL_VERSION) }
-    const { command, args } = place.bridge
-    const server = { name: TOOL_SERVER, command, args: [...args], env: [] }
+    const { command, args, env } = place.bridge
+    const variables = Object.entries(env).map(([name, value]) => ({ name, value }))
+    const server = { name: TOOL_SERVER, command, args: [...args], env: variables }
     const wanted: NewSessionRequest = {
       cwd: place.workspace.folder,
       mcpServers: [server],
-      _meta: { ...this.#command.meta },
+      _meta: { ...this.#command.meta?.[place.workspace.access] },
     }
     const session = await agent.request(methods.agent.session.new, wanted)
     const sessionId = partOf(session, 'sessionId', methods.agent.session.new)
@@ -220,7 +225,9 @@ class AcpConversation implements Conversation {
       // The agent has not gone, and no clock need run out.
       return { how: 'failed', failure: explainOddAnswer(error, secrets) }
     }
-    return { how: 'failed', failure: explainSilence(await this.#process.ended, secrets) }
+    const hasSpoken = this.#hasSpoken
+    const ended = await this.#process.ended
+    return { how: 'failed', failure: explainSilence(ended, { secrets, hasSpoken }) }
   }
 }
 

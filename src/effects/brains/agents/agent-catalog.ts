@@ -1,5 +1,20 @@
 import type { Agent } from './agent.ts'
 
+/** Those tools of Claude Code that do something. */
+export const CLAUDE_DOING = ['Bash', 'BashOutput', 'KillShell', 'Edit', 'Write', 'NotebookEdit']
+
+/** Not what a repository configures: it could name another address for the user's key. */
+const CLAUDE_OPTIONS = { settingSources: ['user'] }
+
+/** The highest place that a rule can have. */
+const GEMINI_DENIED = `[[rule]]
+toolName = ["run_shell_command", "replace", "write_file"]
+decision = "deny"
+priority = 999
+`
+
+const OPENCODE_DENIED = { edit: 'deny', bash: 'deny', webfetch: 'deny' }
+
 /**
  * The agents that we know. Of the user's home an agent sees its credentials, which it alone reads
  * and renews, and its settings, which it cannot change: a setting can name a command that would
@@ -12,8 +27,10 @@ export const AGENTS = {
       argv: ['claude-agent-acp'],
       program: ['CLAUDE_CODE_EXECUTABLE', 'claude'],
       model: { variable: 'ANTHROPIC_MODEL' },
-      // Not what a repository configures: it could name another address for the user's key.
-      meta: { claudeCode: { options: { settingSources: ['user'] } } },
+      meta: {
+        read: { claudeCode: { options: { ...CLAUDE_OPTIONS, disallowedTools: CLAUDE_DOING } } },
+        write: { claudeCode: { options: CLAUDE_OPTIONS } },
+      },
     },
     headless: { argv: ['claude'], dialect: 'claude' },
     variables: [
@@ -69,12 +86,14 @@ export const AGENTS = {
     addresses: ['GOOGLE_GEMINI_BASE_URL'],
     // Where it does not trust a folder it starts no MCP server, and ours is one.
     environment: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    readingSettings: { content: GEMINI_DENIED, at: { home: '.gemini/policies/reading.toml' } },
     home: [
       { path: '.gemini/oauth_creds.json', access: 'write' },
       { path: '.gemini/google_accounts.json', access: 'read' },
       { path: '.gemini/settings.json', access: 'read' },
     ],
-    repository: ['.gemini'],
+    // It hands the variables on to whatever it starts, the way to our tools among that.
+    repository: ['.gemini', '.env'],
     hosts: [
       ...['generativelanguage.googleapis.com', 'cloudcode-pa.googleapis.com'],
       ...['oauth2.googleapis.com', 'aiplatform.googleapis.com'],
@@ -92,12 +111,24 @@ export const AGENTS = {
     },
     // It stops altogether when it is refused what it asks for; what is denied it works without.
     permissions: {
-      read: { OPENCODE_PERMISSION: '{"edit":"deny","bash":"deny","webfetch":"deny"}' },
+      read: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_DENIED) },
       write: { OPENCODE_PERMISSION: '{"edit":"ask","bash":"ask","webfetch":"ask"}' },
+    },
+    readingSettings: {
+      content: JSON.stringify({
+        permission: OPENCODE_DENIED,
+        agent: Object.fromEntries(
+          ['build', 'plan', 'general', 'explore'].map((name) => [
+            name,
+            { permission: OPENCODE_DENIED },
+          ]),
+        ),
+      }),
+      at: { variable: 'OPENCODE_CONFIG' },
     },
     home: [
       { path: '.local/share/opencode/auth.json', access: 'write' },
-      { path: '.config/opencode', access: 'read' },
+      { path: '.config/opencode', access: 'read', inParts: true },
     ],
     hosts: ['opencode.ai', 'models.dev'],
   },

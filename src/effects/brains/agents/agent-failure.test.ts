@@ -91,6 +91,7 @@ const MODEL = 'I add the page that unauthorized users of the author see: API Err
 const silent = (
   ended: Partial<Record<'how' | 'stdout' | 'stderr', string>>,
   exitCode: number | null,
+  hasSpoken = true,
 ) =>
   explainSilence(
     {
@@ -99,20 +100,64 @@ const silent = (
       stdout: Buffer.from(ended.stdout ?? ''),
       stderr: Buffer.from(ended.stderr ?? ''),
     } as unknown as Ended,
-    [],
-  ).kind
+    { secrets: [], hasSpoken },
+  )
 
 test('an agent that is gone is not judged by the words of its model', () => {
-  expect(silent({ how: 'killed', stdout: MODEL }, null)).toBe('network')
-  expect(silent({ how: 'killed', stderr: MODEL }, null)).toBe('network')
-  expect(silent({ how: 'exited', stdout: MODEL }, 0)).toBe('network')
-  expect(silent({ how: 'exited', stdout: MODEL, stderr: MODEL }, 137)).toBe('network')
-  expect(silent({ how: 'exited', stdout: MODEL, stderr: 'something happened' }, 1)).toBe('network')
+  expect(silent({ how: 'killed', stdout: MODEL }, null).kind).toBe('network')
+  expect(silent({ how: 'killed', stderr: MODEL }, null).kind).toBe('network')
+  expect(silent({ how: 'exited', stdout: MODEL }, 0).kind).toBe('network')
+  expect(silent({ how: 'exited', stdout: MODEL, stderr: MODEL }, 137).kind).toBe('network')
+  expect(silent({ how: 'exited', stdout: MODEL, stderr: 'something happened' }, 1).kind).toBe(
+    'network',
+  )
 })
 
 test('one that ended by itself is believed what it complained of', () => {
-  expect(silent({ how: 'exited', stderr: 'Not logged in. Please run /login' }, 1)).toBe('auth')
-  expect(silent({ how: 'not_started', stderr: 'no such program' }, null)).toBe('rejected')
+  expect(silent({ how: 'exited', stderr: 'Not logged in. Please run /login' }, 1).kind).toBe('auth')
+  expect(silent({ how: 'not_started', stderr: 'no such program' }, null).kind).toBe('rejected')
+})
+
+// As the libraries say it that agents read their arguments with.
+test.each([
+  "error: unknown option '--setting-sources'",
+  "error: unexpected argument '--json' found\n\nUsage: codex exec [OPTIONS] [PROMPT]",
+  "error: unrecognized subcommand 'acp'",
+  'agent: unrecognized option --acp',
+  'usage: agent [-h]\nagent: error: unrecognized arguments: --acp',
+  'Unknown arguments: acp, experimentalAcp',
+  'Error: unknown flag: --acp',
+  'Error: unknown command "acp" for "agent"',
+  'flag provided but not defined: -acp',
+  'Error: No such command "acp".',
+])('one that does not know how it is started is not asked again: %s', (stderr) => {
+  const { kind, message } = silent({ how: 'exited', stderr }, 1, false)
+  expect(kind).toBe('rejected')
+  expect(message).toContain(stderr)
+  expect(message).toContain('may have to be updated')
+  expect(silent({ how: 'exited', stderr }, 1, true).kind).toBe('network')
+  expect(silent({ how: 'killed', stderr }, null, false).kind).toBe('network')
+})
+
+test('a fault of the machine is not taken for that', () => {
+  const stderr = 'Error: EINVAL: invalid argument, open /home/sandbox/a'
+  expect(silent({ how: 'exited', stderr }, 1, false).kind).toBe('network')
+})
+
+test('what one printed that never spoke is a complaint, unless it was content', () => {
+  const stdout = 'Invalid API key · Please run /login'
+  expect(silent({ how: 'exited', stdout }, 1, false).kind).toBe('auth')
+  const both = silent({ how: 'exited', stdout, stderr: 'a warning' }, 1, false)
+  expect(both).toMatchObject({ kind: 'auth', message: expect.stringContaining(stdout) })
+  expect(silent({ how: 'exited', stdout }, 1, true).kind).toBe('network')
+  expect(silent({ how: 'exited', stdout }, 0, false).kind).toBe('network')
+})
+
+test('what it said is told without colours, and a secret between them is none the less one', () => {
+  const stderr = Buffer.from('\u001b[91m\u001b[1mError: \u001b[0mkey own-\u001b[1msecret-value\r\n')
+  const ended = { how: 'exited', exitCode: 1, stdout: Buffer.alloc(0), stderr } as unknown as Ended
+  const { message } = explainSilence(ended, { secrets: ['own-secret-value'], hasSpoken: true })
+  expect(message).toBe('the agent exited with 1: Error: key [redacted]')
 })
 
 test.each([1_980, 1_981, 1_990])(
@@ -121,7 +166,7 @@ test.each([1_980, 1_981, 1_990])(
     const secret = 'b7Qz91LmPw44xT8kR2vN'
     const said = Buffer.from(`${'x'.repeat(3_000)} key ${secret}${'x'.repeat(chars)}`)
     const ended = { how: 'exited', exitCode: 1, stdout: said, stderr: said } as unknown as Ended
-    const { message } = explainSilence(ended, [secret])
+    const { message } = explainSilence(ended, { secrets: [secret], hasSpoken: true })
     for (let at = 0; at + 4 <= secret.length; at += 1) {
       expect(message).not.toContain(secret.slice(at, at + 4))
     }

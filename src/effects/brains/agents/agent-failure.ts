@@ -1,5 +1,6 @@
 import { redact } from '../../guards/redaction.ts'
 import type { Ended } from '../../process/command.ts'
+import { plainText } from '../../testing/plain-text.ts'
 import type { BrainFailure, FailureKind } from '../brain.ts'
 import { explainFailure } from '../failure.ts'
 import { LINE_BYTES_MAX } from './agent-process.ts'
@@ -35,6 +36,10 @@ const OWN_WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ['network', /empty (?:or malformed )?(?:response|stream|body)|no response from/i],
 ]
 
+/** How programs say of an option or a command that they have none such: they are too old for it. */
+const UNKNOWN_OPTION =
+  /\b(?:unknown|unrecogni[sz]ed|unexpected|no such) (?:option|argument|flag|(?:sub)?command)s?\b|\b(?:bad|invalid) option\b|flag provided but not defined/i
+
 /** What an agent says of its provider's error beside its own words about it. */
 export interface ToldError {
   readonly statusCode?: number | undefined
@@ -65,15 +70,26 @@ export function explainWords(
 /**
  * What it means that an agent is gone and has not said how it ended, whatever its exit code. What it
  * printed is the model's words, in which anything may be said, and of one that was killed so are its
- * complaints; only an agent that ended by itself is believed what it complained of.
+ * complaints; only an agent that ended by itself is believed what it complained of. Of one that had
+ * not spoken in its protocol no model was asked, and what it printed is a complaint too.
  */
-export function explainSilence(ended: Ended, secrets: readonly string[]): BrainFailure {
-  const { message } = explainWords(lastWords(ended, secrets), secrets)
+export function explainSilence(
+  ended: Ended,
+  { secrets, hasSpoken }: { readonly secrets: readonly string[]; readonly hasSpoken: boolean },
+): BrainFailure {
+  const hasExited = ended.how === 'exited' && Number(ended.exitCode) <= EXIT_CODE_OF_SIGNALS
+  const isUnstarted = hasExited && ended.exitCode !== 0 && !hasSpoken
+  const [printed, complained] = [plainText(ended.stdout).trim(), plainText(ended.stderr).trim()]
+  const complaint = isUnstarted ? `${complained}\n${printed}`.trim() : complained
+  const words = lastWords(ended, redact(complaint || printed, secrets))
+  const { message } = explainWords(words, secrets)
   if (ended.how === 'not_started') return { kind: 'rejected', message }
-  const complaint = ended.stderr.toString().slice(-WORDS_CHARS_MAX)
-  const endedItself = ended.how === 'exited' && Number(ended.exitCode) <= EXIT_CODE_OF_SIGNALS
-  if (!endedItself || complaint.trim() === '') return { kind: 'network', message }
-  const said = explainWords(complaint, secrets)
+  if (!hasExited || complaint === '') return { kind: 'network', message }
+  if (isUnstarted && UNKNOWN_OPTION.test(complaint)) {
+    const advice = 'the program does not know what it is started with, and may have to be updated'
+    return { kind: 'rejected', message: `${advice}: ${message}` }
+  }
+  const said = explainWords(complaint.slice(-WORDS_CHARS_MAX), secrets)
   return { ...said, message, kind: said.kind === 'overloaded' ? 'network' : said.kind }
 }
 
@@ -103,12 +119,11 @@ export function explainVersion(theirs: number, ours: number): BrainFailure {
 }
 
 /**
- * The last that a process said, for people. Secrets are taken out first: a part of one would not be
- * known for what it is.
+ * The last that a process said, for people. Secrets have been taken out of it: a part of one would
+ * not be known for what it is.
  */
-function lastWords({ how, exitCode, stderr, stdout }: Ended, secrets: readonly string[]): string {
-  const words = stderr.toString().trim() || stdout.toString().trim()
-  const said = redact(words, secrets).slice(-WORDS_CHARS_MAX)
+function lastWords({ how, exitCode }: Ended, words: string): string {
+  const said = words.slice(-WORDS_CHARS_MAX)
   const end = exitCode === null ? how : `${how} with ${exitCode}`
   return said === '' ? `the agent ${end}` : `the agent ${end}: ${said}`
 }

@@ -30,6 +30,20 @@ test('what is there of a home is shown: credentials to be renewed, settings to b
   expect(await homeMounts(AGENTS.gemini, folder)).toEqual([])
 })
 
+test('a folder that an agent adds to is shown in parts, also those that are links', async () => {
+  const own = join(folder, '.config/opencode')
+  mkdirSync(join(own, 'agent'), { recursive: true })
+  writeFileSync(join(folder, 'dotfile'), '')
+  symlinkSync(join(folder, 'dotfile'), join(own, 'opencode.json'))
+  symlinkSync(join(folder, 'nowhere'), join(own, 'lost.json'))
+  const part = (name: string) => ({
+    outside: join(own, name),
+    inside: join('/home/sandbox/.config/opencode', name),
+    access: 'read',
+  })
+  expect(await homeMounts(AGENTS.opencode, folder)).toEqual([part('agent'), part('opencode.json')])
+})
+
 test('what a repository configures is covered where it is, be it a folder or a file', async () => {
   const empty = join(folder, 'empty')
   const inside = join(folder, '.codex')

@@ -1,4 +1,4 @@
-import { access, lstat, mkdir } from 'node:fs/promises'
+import { access, lstat, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PRIVATE_HOME } from '../../sandbox/bubblewrap-view.ts'
 import type { SandboxMount } from '../../sandbox/sandbox.ts'
@@ -6,15 +6,25 @@ import type { Agent } from './agent.ts'
 
 /** The files of a user's home that an agent is shown, as far as they are there. */
 export async function homeMounts({ home }: Agent, userHome: string): Promise<SandboxMount[]> {
-  const found = home.map(async ({ path, access: wanted }) => {
+  const found = home.map(async ({ path, access: wanted, inParts }): Promise<SandboxMount[]> => {
     const outside = join(userHome, path)
-    const isThere = await access(outside).then(
-      () => true,
-      () => false,
+    const inside = join(PRIVATE_HOME, path)
+    if (inParts === undefined) return showExisting({ outside, inside, access: wanted })
+    const names = await readdir(outside).catch(() => [])
+    const parts = names.map((name) =>
+      showExisting({ outside: join(outside, name), inside: join(inside, name), access: wanted }),
     )
-    return isThere ? [{ outside, inside: join(PRIVATE_HOME, path), access: wanted }] : []
+    return (await Promise.all(parts)).flat()
   })
   return (await Promise.all(found)).flat()
+}
+
+/** Nothing for what is not there, such as where a link leads nowhere. */
+async function showExisting(mount: SandboxMount): Promise<SandboxMount[]> {
+  return access(mount.outside).then(
+    () => [mount],
+    () => [],
+  )
 }
 
 /**

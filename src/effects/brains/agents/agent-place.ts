@@ -1,8 +1,9 @@
-import { realpath, rm } from 'node:fs/promises'
+import { realpath, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { isOfSystem } from '../../sandbox/bubblewrap-view.ts'
-import { prepareOwnFolder } from '../../sandbox/own-folder.ts'
+import { doEach } from '../../do-each.ts'
+import { isOfSystem, PRIVATE_HOME } from '../../sandbox/bubblewrap-view.ts'
+import { prepareOwnFolder, removeTemporary } from '../../sandbox/own-folder.ts'
 import type { Isolation, Sandbox, SandboxMount } from '../../sandbox/sandbox.ts'
 import { makeSocketFolder } from '../../sandbox/way-out.ts'
 import type { Turn, TurnWorkspace } from '../brain.ts'
@@ -13,11 +14,17 @@ import { offeredTools } from './agent-prompt.ts'
 import { reachOf } from './agent-reach.ts'
 import { secretsOf } from './agent-secrets.ts'
 import { findInstallation, type Installation } from './installation.ts'
-import { bridgeCommand, openToolServer, type ToolServer } from './tool-server.ts'
+import {
+  type BridgeCommand,
+  bridgeCommand,
+  openToolServer,
+  type ToolServer,
+} from './tool-server.ts'
 
 /** Where the socket of our tools is seen inside. */
 const INSIDE_FOLDER = '/run/slipway-tools'
 const SOCKET = 'tools.sock'
+const SETTINGS = 'settings'
 
 /** Where agents are started, and what is the user's own about it. */
 export interface AgentSettings {
@@ -36,7 +43,7 @@ export interface AgentPlace {
   readonly confinement: Confinement
   readonly tools: ToolServer
   /** How the agent starts the way to our tools. */
-  readonly bridge: ReturnType<typeof bridgeCommand>
+  readonly bridge: BridgeCommand
   /** The values that no message may hold. */
   readonly secrets: readonly string[]
   start(wanted: AgentStart): AgentProcess
@@ -67,28 +74,33 @@ export async function openAgentPlace(
   const ownFolder = await prepareOwnFolder(settings.stateFolder)
   const installation = await findPrograms(settings, command)
   const cleanups: (() => Promise<unknown>)[] = []
-  const close = async () => {
-    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-  }
+  const close = () => doEach(...cleanups.splice(0).reverse())
   try {
     const socketFolder = await makeSocketFolder(ownFolder)
-    cleanups.push(() => rm(socketFolder, { recursive: true, force: true }))
+    cleanups.push(() => removeTemporary(socketFolder))
     const socketPath = join(socketFolder, SOCKET)
     const idPrefix = `call_${turn.messages.length}_`
     const areAnnounced = settings.agent.announcesCalls === true
     const offered = { tools: offeredTools(turn), idPrefix, areAnnounced }
     const tools = await openToolServer({ socketPath, ...offered })
     cleanups.push(() => tools.close())
+    const held = settingsFor(settings.agent, workspace)
+    if (held !== undefined) await writeFile(join(socketFolder, SETTINGS), held.content)
     const sandbox = await openSandbox(settings, { workspace, installation, socketFolder })
     cleanups.push(() => sandbox.close())
     const isApart = isolation.level !== 'none'
-    const env = { ...agentEnvironment(settings, workspace), ...installation.variables }
+    const folder = isApart ? INSIDE_FOLDER : socketFolder
+    const env = {
+      ...agentEnvironment(settings, workspace),
+      ...installation.variables,
+      ...settingsVariable(settings.agent, workspace, join(folder, SETTINGS)),
+    }
     const node = isolation.level === 'container' ? 'node' : await realpath(process.execPath)
     return {
       workspace,
       confinement: isApart ? 'ours' : 'its_own',
       tools,
-      bridge: bridgeCommand(node, isApart ? `${INSIDE_FOLDER}/${SOCKET}` : socketPath),
+      bridge: bridgeCommand(node, join(folder, SOCKET)),
       secrets: secretsOf(settings.agent, settings.environment),
       start({ timeoutMs, args = [], variables }) {
         const argv = startLine(installation, args)
@@ -97,9 +109,23 @@ export async function openAgentPlace(
       close,
     }
   } catch (error) {
-    await close()
+    await close().catch(() => {})
     throw error
   }
+}
+
+/** The settings that an agent is held to in a state; undefined where it has its own alone. */
+function settingsFor({ readingSettings }: Agent, { access }: TurnWorkspace) {
+  return access === 'read' ? readingSettings : undefined
+}
+
+function settingsVariable(
+  agent: Agent,
+  workspace: TurnWorkspace,
+  path: string,
+): Readonly<Record<string, string>> {
+  const at = settingsFor(agent, workspace)?.at
+  return at !== undefined && 'variable' in at ? { [at.variable]: path } : {}
 }
 
 /** The agent's programs: the one that is started, and the one that an adapter starts. */
@@ -149,11 +175,16 @@ async function mountsFor(
   { workspace, installation, socketFolder }: Surroundings,
 ): Promise<readonly SandboxMount[]> {
   const { agent } = settings
+  const at = settingsFor(agent, workspace)?.at
+  const inHome = at !== undefined && 'home' in at ? [join(PRIVATE_HOME, at.home)] : []
   const parts = installation.parts.filter((part) => !isOfSystem(part))
   return [
     { outside: socketFolder, inside: INSIDE_FOLDER, access: 'read' },
     ...parts.map((part): SandboxMount => ({ outside: part, inside: part, access: 'read' })),
     ...(await homeMounts(agent, homeOf(settings))),
+    ...inHome.map(
+      (inside): SandboxMount => ({ outside: join(socketFolder, SETTINGS), inside, access: 'read' }),
+    ),
     ...(await coveringMounts(agent, workspace.folder, join(socketFolder, 'empty'))),
   ]
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as soon } from 'node:timers/promises'
@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openProcesses, type Processes } from '../../process/processes.ts'
+import type { Isolation } from '../../sandbox/sandbox.ts'
 import { openUnconfined } from '../../sandbox/unconfined.ts'
 import type { BrainEvent, Turn } from '../brain.ts'
 import { type AgentBrainOptions, type ConversationTask, thinkWithAgent } from './agent-turn.ts'
@@ -49,7 +50,11 @@ const TURN: Omit<Turn, 'workspace'> = {
 type Act = (report: TurnReport) => void
 
 /** What comes of a turn in which an agent makes two calls at once, and does something about then. */
-async function think(after: Act, before: Act = () => {}): Promise<BrainEvent[]> {
+async function think(
+  after: Act,
+  before: Act = () => {},
+  isolation = options.isolation,
+): Promise<BrainEvent[]> {
   const client = new Client({ name: 'agent', version: '1.0.0' })
   const act = async ({ place: { bridge, tools }, report }: ConversationTask) => {
     const { command, args } = bridge
@@ -69,7 +74,8 @@ async function think(after: Act, before: Act = () => {}): Promise<BrainEvent[]> 
   const turn: Turn = { ...TURN, workspace: { folder, access: 'read' } }
   const events: BrainEvent[] = []
   const { signal } = new AbortController()
-  for await (const event of thinkWithAgent(options, async () => protocol, turn, signal)) {
+  const own = { ...options, isolation }
+  for await (const event of thinkWithAgent(own, async () => protocol, turn, signal)) {
     events.push(event)
   }
   await client.close()
@@ -97,6 +103,20 @@ test('who calls has worked, also where nothing else was told', async () => {
   expect((await think(() => {})).map(({ type }) => type)).toEqual([
     ...['usage', 'tool_call', 'tool_call', 'finished'],
   ])
+})
+
+test('a call counts, and all else is cleared away, also where a sandbox cannot be closed', async () => {
+  const { level, description } = options.isolation
+  const close = () => Promise.reject(new Error('the disk is gone'))
+  const run = () => Promise.reject(new Error('nobody runs anything'))
+  const broken: Isolation = { level, description, open: async () => ({ level, run, close }) }
+  const events = await think(
+    () => {},
+    () => {},
+    broken,
+  )
+  expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'tool_calls' })
+  expect(await readdir(join(folder, 'sandbox'))).toEqual([])
 })
 
 test('a call does not count that comes after all is used up', async () => {

@@ -100,13 +100,15 @@ async function work(
     const protocol = await loadProtocol()
     place = await openAgentPlace(options, protocol.command, turn)
     if (watch.verdict !== undefined) return { failure: watch.verdict }
+    void place.tools.flooded.then((what) => report.flooded(what))
     const conversation = protocol.begin({ turn, place, report, options })
     const end = await firstEnd(conversation, place, watch)
     return judge(end, place.tools.calls, watch, report)
   } catch (error) {
     return { failure: watch.verdict ?? { kind: 'rejected', message: (error as Error).message } }
   } finally {
-    await place?.close()
+    // What came of the turn holds, also where something of its place cannot be removed.
+    await place?.close().catch(() => {})
   }
 }
 

@@ -21,6 +21,15 @@ export interface Agent {
   readonly environment?: Readonly<Record<string, string>>
   /** Set by what the state allows, for an agent that would else ask nobody. */
   readonly permissions?: Readonly<Record<'read' | 'write', Readonly<Record<string, string>>>>
+  /**
+   * Settings for states that only read, which count more than the user's own: who trusts a command
+   * has not trusted what a coder makes of it. They are in a file that a variable names, or in its
+   * home, which it has only in a sandbox.
+   */
+  readonly readingSettings?: {
+    readonly content: string
+    readonly at: { readonly variable: string } | { readonly home: string }
+  }
   /** What it keeps in the user's home and needs; what is not there is left out. */
   readonly home: readonly HomeFile[]
   /**
@@ -45,8 +54,8 @@ export interface AgentCommand {
   readonly namesMessages?: true
   /** Whether it tells the tokens of each request once, and not how many it has in its context. */
   readonly tellsRequests?: true
-  /** Told with a new session, in the words of that agent. */
-  readonly meta?: Readonly<Record<string, unknown>>
+  /** Told with a new session by what the state allows, in the words of that agent. */
+  readonly meta?: Readonly<Record<'read' | 'write', Readonly<Record<string, unknown>>>>
 }
 
 /** A command that reads a prompt and prints lines of JSON, in the dialect of one agent. */
@@ -66,4 +75,9 @@ interface HomeFile {
   readonly path: string
   /** `write` for what the agent renews itself, such as a token that expires. */
   readonly access: 'read' | 'write'
+  /**
+   * Whether what is in a folder is shown one by one, for an agent that adds files of its own there
+   * and does not start where it cannot. They are gone after the turn.
+   */
+  readonly inParts?: true
 }

@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import { readTokens } from '../token-count.ts'
+import { CLAUDE_DOING } from './agent-catalog.ts'
 import { explainWords } from './agent-failure.ts'
 import { TOOL_SERVER } from './agent-prompt.ts'
 import type { AgentEnd, ConversationTask } from './agent-turn.ts'
 import type { Dialect } from './headless-session.ts'
 
 const READING = ['Read', 'Glob', 'Grep', 'LS', 'TodoWrite', `mcp__${TOOL_SERVER}`]
-const WRITING = [...READING, 'Bash', 'BashOutput', 'KillShell', 'Edit', 'Write', 'NotebookEdit']
-const DOING = WRITING.filter((tool) => !READING.includes(tool))
 
 const count = z.unknown().optional().transform(readTokens)
 
@@ -79,8 +78,7 @@ class ClaudeDialect implements Dialect {
   }
 
   argumentsFor({ place, options }: ConversationTask): readonly string[] {
-    const { command, args } = place.bridge
-    const servers = { mcpServers: { [TOOL_SERVER]: { command, args } } }
+    const servers = { mcpServers: { [TOOL_SERVER]: place.bridge } }
     const isWriting = place.workspace.access === 'write'
     return [
       ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
@@ -88,8 +86,8 @@ class ClaudeDialect implements Dialect {
       // Not what a repository configures: it could name another address for the user's key.
       ...['--setting-sources', 'user'],
       ...['--permission-mode', isWriting ? 'acceptEdits' : 'default'],
-      ...['--allowedTools', (isWriting ? WRITING : READING).join(',')],
-      ...(isWriting ? [] : ['--disallowedTools', DOING.join(',')]),
+      ...['--allowedTools', [...READING, ...(isWriting ? CLAUDE_DOING : [])].join(',')],
+      ...(isWriting ? [] : ['--disallowedTools', CLAUDE_DOING.join(',')]),
       ...(options.model === undefined ? [] : ['--model', options.model]),
     ]
   }

@@ -66,12 +66,15 @@ export function codexDialect(task: ConversationTask): Dialect {
 }
 
 function argumentsFor({ place, options }: ConversationTask): readonly string[] {
-  const { command, args } = place.bridge
+  const { command, args, env } = place.bridge
   // A string or a list of JSON is one of TOML too.
   const settings: Readonly<Record<string, unknown>> = {
     approval_policy: 'never',
     [`mcp_servers.${TOOL_SERVER}.command`]: command,
     [`mcp_servers.${TOOL_SERVER}.args`]: args,
+    ...Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [`mcp_servers.${TOOL_SERVER}.env.${name}`, value]),
+    ),
     // Else its model may begin before our tools are there.
     [`mcp_servers.${TOOL_SERVER}.required`]: true,
     [`mcp_servers.${TOOL_SERVER}.startup_timeout_sec`]: JOINING_SEC_MAX,

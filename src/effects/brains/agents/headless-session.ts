@@ -1,6 +1,6 @@
 import type { HeadlessCommand } from './agent.ts'
 import { explainLongLine, explainNoTools, explainSilence } from './agent-failure.ts'
-import { LINE_BYTES_MAX } from './agent-process.ts'
+import { type AgentProcess, LINE_BYTES_MAX } from './agent-process.ts'
 import { writePrompt } from './agent-prompt.ts'
 import type { AgentEnd, AgentProtocol, Conversation, ConversationTask } from './agent-turn.ts'
 import { claudeDialect } from './claude-dialect.ts'
@@ -8,6 +8,9 @@ import { codexDialect } from './codex-dialect.ts'
 
 /** Longer than any turn: the clocks of the turn decide. */
 const PROCESS_MS_MARGIN = 60_000
+
+/** How long a process may live on that has said how it ended: some never exit by themselves. */
+const LEAVING_MS_MAX = 5_000
 
 /** The lines of one agent, and the arguments that make it print them. */
 export interface Dialect {
@@ -30,30 +33,54 @@ export function speakHeadless(command: HeadlessCommand): AgentProtocol {
 }
 
 function begin(task: ConversationTask, dialect: Dialect): Conversation {
-  const { place, turn, options, report } = task
+  const { place, turn, options } = task
   const timeoutMs = options.timeouts.totalMs + PROCESS_MS_MARGIN
-  const args = dialect.argumentsFor(task)
-  const { input, output, ended } = place.start({ args, timeoutMs })
-  input.end(writePrompt(turn))
+  const started = place.start({ args: dialect.argumentsFor(task), timeoutMs })
+  started.input.end(writePrompt(turn))
+  // It understands nothing but its end, which closing its place brings.
+  return { ended: readEnd(task, dialect, started), cancel: () => false }
+}
+
+/** Takes in what an agent prints, up to its exit or a while after it has said how it ended. */
+function readEnd(
+  { place, report }: ConversationTask,
+  dialect: Dialect,
+  { output, ended }: AgentProcess,
+): Promise<AgentEnd> {
+  let end: AgentEnd | undefined
+  let timer: NodeJS.Timeout | undefined
+  let leave = () => {}
+  const leaving = new Promise<void>((resolve) => {
+    leave = resolve
+  })
   const read = async (): Promise<AgentEnd> => {
-    let end: AgentEnd | undefined
+    let hasSpoken = false
     for await (const line of linesOf(output)) {
-      if (line === 'too_long') return { how: 'failed', failure: explainLongLine() }
+      if (line === 'too_long') return end ?? { how: 'failed', failure: explainLongLine() }
       report.update()
+      hasSpoken = true
       end = dialect.read(line) ?? end
-      // From here on, whoever connects may be a command that the model has run.
-      if (end === undefined && report.hasWorked && !place.tools.isJoined) {
+      if (end !== undefined) {
+        report.through()
+        timer ??= setTimeout(leave, LEAVING_MS_MAX)
+      } else if (report.hasWorked && !place.tools.isJoined) {
+        // From here on, whoever connects may be a command that the model has run.
         return { how: 'failed', failure: explainNoTools() }
       }
     }
-    return end ?? { how: 'failed', failure: explainSilence(await ended, place.secrets) }
+    if (end !== undefined) return end
+    const { secrets } = place
+    return { how: 'failed', failure: explainSilence(await ended, { secrets, hasSpoken }) }
   }
   const failed = (error: unknown): AgentEnd => ({
     how: 'failed',
     failure: { kind: 'network', message: String(error) },
   })
-  // It understands nothing but its end, which closing its place brings.
-  return { ended: read().catch(failed), cancel: () => false }
+  const reading = read().catch(failed)
+  // Who has not left by then is ended with its place, and reading with it.
+  return Promise.race([reading, leaving.then(() => end ?? reading)]).finally(() =>
+    clearTimeout(timer),
+  )
 }
 
 /** The lines that are objects of JSON; what else a program prints is not for us. */

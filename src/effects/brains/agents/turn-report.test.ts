@@ -42,6 +42,21 @@ test('an agent that reads no answer is ended, unless it has called', () => {
   expect(over.watch.verdict).toBeUndefined()
 })
 
+test('whoever has said how it ended is through: no clock and no budget counts any more', () => {
+  vi.useFakeTimers()
+  const outer = new AbortController()
+  const watch = new TurnWatch(LONG, outer.signal)
+  const report = new TurnReport(watch, { stepsMax: 3, updatesMax: 10 })
+  report.text('Done.')
+  report.through()
+  report.text('Goodbye.')
+  for (let i = 0; i < 20; i += 1) report.update()
+  vi.advanceTimersByTime(120_000)
+  expect(watch.verdict).toBeUndefined()
+  outer.abort()
+  expect(watch.verdict).toMatchObject({ kind: 'aborted' })
+})
+
 test.each([
   ['said', (report: TurnReport) => report.text('Hm.')],
   ['done', (report: TurnReport) => report.stepBegan('step')],

@@ -28,6 +28,7 @@ export class TurnReport {
   #chars = 0
   #hasText = false
   #isApart = false
+  #isThrough = false
   #isEnded = false
   #wake = () => {}
   usage: Usage | undefined
@@ -59,7 +60,12 @@ export class TurnReport {
 
   /** The agent asks on and reads no answer, so that they pile up. */
   unread(): void {
-    this.#endWith('the agent does not read what it is answered')
+    this.flooded('does not read what it is answered')
+  }
+
+  /** The agent does something without end. */
+  flooded(what: string): void {
+    this.#endWith(`the agent ${what}`)
   }
 
   text(text: string): void {
@@ -124,6 +130,12 @@ export class TurnReport {
     this.#tokens = Math.max(this.#tokens, this.#tokensBefore + tokens)
   }
 
+  /** The agent has said how it ended. From here on no clock and no budget of the turn counts. */
+  through(): void {
+    this.#isThrough = true
+    this.#watch.stopClocks()
+  }
+
   /** Nothing more will come. */
   end(): void {
     this.#isEnded = true
@@ -168,7 +180,7 @@ export class TurnReport {
 
   #endWith(message: string): void {
     // What an agent still does while it is stopped after a call takes nothing from that call.
-    if (this.#watch.signal.aborted) return
+    if (this.#isThrough || this.#watch.signal.aborted) return
     this.#watch.end({ kind: 'invalid_output', message })
   }
 }

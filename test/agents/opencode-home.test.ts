@@ -1,0 +1,42 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { only, thinkThrough } from '../brains/turn.ts'
+import { calls } from '../providers/answer.ts'
+import { type AgentWorld, openAgentWorld, playScene } from './agent-world.ts'
+import { REAL_AGENTS, type RealAgent } from './real-agents.ts'
+
+const OPENCODE = REAL_AGENTS.find(({ agent }) => agent === 'opencode') as RealAgent
+
+/** Tries to change what is the user's own, and to add to it. */
+const TAMPER = 'cd ~/.config/opencode; echo mine > AGENTS.md; echo {} > mine.json; ls'
+
+let world: AgentWorld
+
+beforeAll(async () => {
+  world = await openAgentWorld()
+})
+
+afterAll(() => world.close())
+
+test('opencode starts where its folder has no .gitignore, reads it, and changes nothing of it', {
+  timeout: 110_000,
+}, async () => {
+  const answers = [OPENCODE.shell(TAMPER), calls(OPENCODE.done, { summary: 'Done.' })]
+  await playScene(world, OPENCODE, { answers }, async ({ workspace, brain, turn, server }) => {
+    const home = join(dirname(workspace), 'home')
+    const own = join(home, '.config/opencode')
+    await mkdir(own, { recursive: true })
+    // As those have it who keep such files elsewhere.
+    await writeFile(join(home, 'dotfile'), 'Speak of herrings.')
+    await symlink('../../dotfile', join(own, 'AGENTS.md'))
+    const events = await thinkThrough(brain, turn)
+    expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'tool_calls' })
+    expect(only(events, 'tool_call')).toHaveLength(1)
+    const told = JSON.stringify(server.requests.map(({ body }) => body))
+    expect(told).toContain('Speak of herrings.')
+    expect(told).toContain('mine.json')
+    expect(await readdir(own)).toEqual(['AGENTS.md'])
+    expect(await readFile(join(own, 'AGENTS.md'), 'utf8')).toBe('Speak of herrings.')
+  })
+})
