@@ -61,8 +61,9 @@ interface CloseStory {
 /** A call that is not answered yet, because of others that are under way. */
 type Waiting = ReserveSpending & { readonly sinceMs: number }
 
-/** Keys of the data: each with the name of an agent, and the names of those who wait, in order. */
-const OPEN = 'open:'
+/** A key of the data for each call that something is set aside for, with the name of its agent. */
+export const OPEN_CALL = 'open:'
+/** The same for those who wait, and their names in order. */
 const WAITING = 'waiting:'
 const LINE = 'line'
 
@@ -292,7 +293,7 @@ function closeStory(agent: AgentView, event: AgentEvent): Decision {
   const { reserved } = accountIn(inData(agent, {}), story)
   const run = data.run as unknown as Account
   const isOfStory = (key: string) => (data[key] as unknown as Reservation).story === story
-  const open = Object.keys(data).filter((key) => key.startsWith(OPEN) && isOfStory(key))
+  const open = Object.keys(data).filter((key) => key.startsWith(OPEN_CALL) && isOfStory(key))
   const set = {
     run: asJson({
       spent: addAmounts(run.spent, reserved),
@@ -310,7 +311,7 @@ function booksFor(
   story: string | null | undefined,
   { atMs }: AgentEvent,
 ): Ledger {
-  const open = look(`${OPEN}${owner}`) as unknown as Reservation | undefined
+  const open = look(`${OPEN_CALL}${owner}`) as unknown as Reservation | undefined
   const concerned = [story, open?.story].filter((id) => typeof id === 'string')
   return {
     startedMs: Number(look('startedMs') ?? atMs),
@@ -328,7 +329,7 @@ function changes(before: Ledger, after: Ledger, owner: AgentId): JsonObject {
     startedMs: after.startedMs,
     run: asJson(after.run),
     ...Object.fromEntries(stories),
-    [`${OPEN}${owner}`]: asJson(after.reservations[owner] ?? null),
+    [`${OPEN_CALL}${owner}`]: asJson(after.reservations[owner] ?? null),
   }
 }
 

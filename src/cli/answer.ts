@@ -18,8 +18,9 @@ export interface AnswerOptions extends StateOptions {
  * one that is open is meant; without anything, the open ones are shown.
  */
 export async function answer(words: readonly string[], options: AnswerOptions): Promise<number> {
-  const open = await openQuestions(options)
-  if (words.length === 0) return show(open, options)
+  const isLook = words.length === 0
+  const open = await openQuestions(options, isLook ? 'look' : 'engine')
+  if (isLook) return show(open, options)
   const { question, text } = chooseQuestion(open, words)
   const value = answerTo(question, text)
   const { root, stateFolder } = findPlace(options)
@@ -28,12 +29,18 @@ export async function answer(words: readonly string[], options: AnswerOptions): 
   if (outcome === 'not_open') {
     throw new UsageError('The question is not open any more: it timed out, or was answered before.')
   }
-  process.stderr.write(`${printable(describeAnswer(value))}\n`)
+  if (options.json) {
+    const data = { question: question.id, about: question.about, ...value }
+    process.stdout.write(`${JSON.stringify(data)}\n`)
+  } else process.stderr.write(`${printable(describeAnswer(value))}\n`)
   return EXIT_CODE.done
 }
 
-async function openQuestions(options: StateOptions): Promise<readonly QuestionView[]> {
-  const { source, close } = await openSource(options)
+async function openQuestions(
+  options: StateOptions,
+  wanted: 'look' | 'engine',
+): Promise<readonly QuestionView[]> {
+  const { source, close } = await openSource(options, wanted)
   try {
     const runs = await source.runs()
     const views = await Promise.all(runs.map(({ id }) => readView(source, id)))

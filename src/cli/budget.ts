@@ -40,7 +40,8 @@ const AMOUNTS = {
 /** `slipway budget [run]`: what a run may spend and has spent; with options, other limits. */
 export async function budget(name: string | undefined, options: BudgetOptions): Promise<number> {
   const change = readChange(options)
-  const { source, run, close } = await chooseRun(name, options)
+  const wanted = change === undefined ? 'look' : 'engine'
+  const { source, run, close } = await chooseRun(name, options, wanted)
   const before = await readView(source, run).finally(close)
   if (change === undefined) {
     print(before, before.budget.limits, options)

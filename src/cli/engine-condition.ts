@@ -1,11 +1,4 @@
-import { type Condition, connectControl } from './engine/control.ts'
-
-/** How the engine of a state folder is doing; null where there is none, or it does not say. */
-export async function readCondition(stateFolder: string): Promise<Condition | null> {
-  const control = await connectControl(stateFolder)
-  // One that ends at this moment has nothing more to say, and an older one does not know how.
-  return (await control?.condition().catch(() => undefined)) ?? null
-}
+import type { Condition } from './engine/control.ts'
 
 /**
  * What a user should know of it, a line for each thing. Without an engine that says how it is, it

@@ -32,6 +32,24 @@ test('the second Ctrl-C ends also work that waits for a full disk', async () => 
   await ended
 })
 
+test('a terminal that is closed ends the work at once, and leaves nothing behind', async () => {
+  const order: string[] = []
+  const until = (signal: AbortSignal, then: string) =>
+    new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())).then(
+      () => void order.push(then),
+    )
+  const engine = {
+    control: {} as Control,
+    drain: async () => void order.push('drained'),
+    fail: (signal: AbortSignal) => until(signal, 'left'),
+    close: async () => void order.push('closed'),
+  }
+  const working = workWith(engine, RUN, (_, signal) => until(signal, 'worked').then(() => 130))
+  process.emit('SIGHUP')
+  expect(await working).toBe(130)
+  expect(order.toSorted()).toEqual(['closed', 'left', 'worked'])
+})
+
 test('the first Ctrl-C lets work that has begun come to its end', async () => {
   let end = (_: number) => {}
   const order: string[] = []

@@ -9,7 +9,7 @@ type Work = (control: Control, leaving: AbortSignal) => Promise<number>
 
 /**
  * Works on a run or a task in this process. The first Ctrl-C lets what is under way end, the
- * second stops at once; either way it can be gone on with.
+ * second stops at once, and so does a terminal that is closed; whichever way, it can be gone on with.
  */
 export async function workHere(
   root: string,
@@ -38,12 +38,12 @@ export async function workWith(
     hurry = resolve
   })
   let isDraining = false
+  const stop = () => {
+    leaving.abort()
+    hurry()
+  }
   const interrupt = () => {
-    if (isDraining) {
-      leaving.abort()
-      hurry()
-      return
-    }
+    if (isDraining) return stop()
     isDraining = true
     process.stderr.write('Ending what is under way; press Ctrl-C again to stop at once.\n')
     // What cannot be ended in peace, as where nothing can be stored, is left as it is.
@@ -54,6 +54,7 @@ export async function workWith(
   }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', interrupt)
+  process.on('SIGHUP', stop)
   const working = work(engine.control, leaving.signal)
   try {
     const failed = engine.fail(leaving.signal)
@@ -64,6 +65,7 @@ export async function workWith(
     leaving.abort()
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', interrupt)
+    process.off('SIGHUP', stop)
     // Who follows the run has to leave the terminal as it was, also where the engine has failed.
     await engine.close(working)
   }

@@ -20,7 +20,7 @@ import { typedPath } from './typed-path.ts'
 import { UsageError } from './usage-error.ts'
 import { evidenceFor } from './view/evidence-output.ts'
 import { printTime } from './view/figures.ts'
-import { type Followed, followRun } from './view/follow.ts'
+import { type Followed, type FollowSettings, followRun } from './view/follow.ts'
 import { chooseRun } from './view/open-source.ts'
 import { readView } from './view/read-view.ts'
 import { budgetHint, exitCodeOf, failureReason, unpricedNote } from './view/run-end.ts'
@@ -144,7 +144,7 @@ export async function currentBranch(root: string): Promise<string> {
 }
 
 async function findRun(name: string, options: RunOptions): Promise<string> {
-  const { run, close } = await chooseRun(name, options)
+  const { run, close } = await chooseRun(name, options, 'engine')
   await close()
   return run
 }
@@ -179,6 +179,7 @@ export async function followToEnd(
     hint: `a answers what is asked, ${ways}`,
     signal,
     attend: async (view) => keys?.attend(view) ?? false,
+    ...healthOf(source),
     describeOutage: (view) => describeOutage(view, options, !isOurs),
   }).finally(() => {
     keys?.close()
@@ -196,6 +197,19 @@ export async function followToEnd(
   for (const line of closingLines(view)) out.write(`${line}\n`)
   if (view.status === 'done') out.write(await describeResult(view, options))
   return view.isOut ? EXIT_CODE.provider : exitCodeOf(view)
+}
+
+/** How an engine is doing, where it is one that is followed. */
+export function healthOf(source: RunSource | Control): Pick<FollowSettings, 'readHealth'> {
+  if (!('condition' in source)) return {}
+  // An older one does not know the question, and one that ends is noticed by others.
+  return {
+    readHealth: () =>
+      source.condition().then(
+        ({ health }) => health,
+        () => null,
+      ),
+  }
 }
 
 /** How long a service is waited for, and what helps where the key is refused. */

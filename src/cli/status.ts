@@ -1,8 +1,8 @@
-import { describeCondition, readCondition } from './engine-condition.ts'
+import { describeCondition } from './engine-condition.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { jsonText } from './json-text.ts'
 import { printable } from './printable.ts'
-import { findPlace, type StateOptions } from './state-folder.ts'
+import type { StateOptions } from './state-folder.ts'
 import { styleFor } from './style.ts'
 import { columnsOf } from './terminal-size.ts'
 import { proseFor } from './terminal-text.ts'
@@ -20,9 +20,9 @@ export interface StatusOptions extends StateOptions {
 
 /** `slipway status [run]`: the run as it is now. */
 export async function status(name: string | undefined, options: StatusOptions): Promise<number> {
-  const { source, run, hasEngine, close } = await chooseRun(name, options)
+  const { source, run, hasEngine, readCondition, close } = await chooseRun(name, options)
   try {
-    const engine = hasEngine ? await readCondition(findPlace(options).stateFolder) : null
+    const engine = await readCondition()
     const view = await readJudgedView(source, run)
     const others = await readOthers(source, run)
     const { stdout } = process

@@ -37,6 +37,7 @@ const SAID = {
 /** What became of a task that was to be stopped; one that was over stays as it was. */
 function saidOf(task: AgentRecord): string {
   const { outcome } = taskWorkOf(task)
+  if (outcome === null) return SAID.stop
   return outcome === 'canceled'
     ? 'Everything that was under way is ended, and the task is given up.'
     : `The task was over already: ${outcome}.`
@@ -129,7 +130,7 @@ export async function steer(
   name: string | undefined,
   options: SteerOptions,
 ): Promise<number> {
-  const { source, run, close } = await chooseRun(name, options)
+  const { source, run, close } = await chooseRun(name, options, 'engine')
   const look = async () => ({
     idle: await idleAs(source, run, how),
     // Whoever names no run may not think of the others.
@@ -139,7 +140,8 @@ export async function steer(
   const also = othersLine(others)
   if (also !== undefined) process.stderr.write(`${run} is the newest. ${also}\n`)
   if (idle !== undefined) {
-    process.stderr.write(`${run} is ${idle}: there is nothing to ${how}.\n`)
+    if (options.json) process.stdout.write(`${JSON.stringify({ run, command: how, idle })}\n`)
+    else process.stderr.write(`${run} is ${idle}: there is nothing to ${how}.\n`)
     return EXIT_CODE.done
   }
   const { root, stateFolder } = findPlace(options)

@@ -92,10 +92,10 @@ async function findStory(
 
 async function readViews(options: StoryOptions): Promise<readonly RunView[]> {
   if (options.run !== undefined) {
-    const { source, run, close } = await chooseRun(options.run, options)
+    const { source, run, close } = await chooseRun(options.run, options, 'engine')
     return [await readView(source, run).finally(close)]
   }
-  const { source, close } = await openSource(options)
+  const { source, close } = await openSource(options, 'engine')
   const read = async () => {
     const runs = await source.runs()
     return Promise.all(runs.map(({ id }) => readView(source, id)))

@@ -9,7 +9,7 @@ import { refuseSameTask, requireOver, requireProposal } from './engine/task.ts'
 import { EXIT_CODE } from './exit-code.ts'
 import { workHere } from './foreground.ts'
 import { jsonText } from './json-text.ts'
-import { currentBranch } from './run.ts'
+import { currentBranch, healthOf } from './run.ts'
 import { nameAfter } from './run-name.ts'
 import { findPlace, type StateOptions } from './state-folder.ts'
 import { proseFor } from './terminal-text.ts'
@@ -95,7 +95,7 @@ function refuseBy(require: typeof requireOver, id: string): Going['refuse'] {
 }
 
 async function findTaskId(name: string | undefined, options: TaskOptions): Promise<string> {
-  const { run, close } = await chooseTask(name, options)
+  const { run, close } = await chooseTask(name, options, 'engine')
   await close()
   return run
 }
@@ -137,6 +137,7 @@ export async function followTask(
     out,
     hint: '',
     signal: signal ?? leaving.signal,
+    ...healthOf(source),
   }).finally(() => process.off('SIGINT', leave))
   const isOver = status === 'done' || status === 'failed'
   if (isOver || !(signal ?? leaving.signal).aborted) {

@@ -13,14 +13,15 @@ export interface WatchOptions extends StateOptions {
 
 /**
  * `slipway watch [run]`: the live board; it starts the engine where none is at work. Of what is over
- * it shows the last one, and nobody has to work for that.
+ * it shows the last one, and nobody has to work for that; beside an engine that does not answer, what
+ * the journal has.
  */
 export async function watch(name: string | undefined, options: WatchOptions): Promise<number> {
-  const { source, run, close } = await chooseRun(name, options)
+  const { source, run, isSilent, close } = await chooseRun(name, options)
   const task = findTask(await source.agents(run))
   const follow = task === undefined ? followToEnd : followTask
   const isOver = task === undefined ? isRunOver(await readView(source, run)) : isTaskOver(task)
-  if (isOver) return follow(source, run, options).finally(close)
+  if (isOver || isSilent) return follow(source, run, options).finally(close)
   await close()
   const { root, stateFolder } = findPlace(options)
   return follow(await reachEngine(root, stateFolder), run, options)

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
 import type { BlobRef } from '../agents/values.ts'
 import { type BlobStore, NoRoomError } from '../runtime/blobs.ts'
+import { FULL_DISK } from './file-system.ts'
 
 const compress = promisify(deflate)
 const decompress = promisify(inflate)
@@ -51,7 +52,7 @@ export function openBlobFiles(folder: string): BlobStore {
 function explain(error: unknown, folder: string): unknown {
   const { code, message } = error as NodeJS.ErrnoException
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return error
-  const advice = 'the disk is full; free some space, it is tried again and goes on by itself'
+  const advice = `${FULL_DISK}, it is tried again and goes on by itself`
   return new NoRoomError(`${folder}: ${advice} (${message})`, { cause: error })
 }
 

@@ -10,10 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { JournalError } from '../runtime/journal.ts'
 import { StateFolderError } from './state-folder-error.ts'
 
 /** A start needs at least the small files of git, of the lock, and of what is said. */
 const ROOM_BYTES_MIN = 1024 ** 2
+
+/** How a full disk is told of, whatever comes after that. */
+export const FULL_DISK = 'the disk is full; free some space'
 
 /** How git and the system say that there is no room. */
 const NO_ROOM = /No space left on device|Disk quota exceeded/
@@ -86,8 +90,10 @@ export function isFull(folder: string): boolean {
 
 /** Says of a folder that its disk is full, and what to do. */
 export function fullDisk(folder: string, cause?: unknown): StateFolderError {
-  const why = cause === undefined ? '' : ` (${(cause as Error).message})`
-  const message = `${folder}: the disk is full; free some space, and type it again${why}`
+  // A journal's words are for an engine, which tries it again; here nobody does.
+  const said = cause instanceof JournalError ? cause.cause : cause
+  const why = said === undefined ? '' : ` (${(said as Error).message})`
+  const message = `${folder}: ${FULL_DISK}, and type it again${why}`
   return new StateFolderError(message, { cause })
 }
 
@@ -102,9 +108,10 @@ export function toStateFolderError(error: unknown, folder: string): unknown {
   )
 }
 
-/** Whether something failed for want of room, in our own calls or in those of git. */
+/** Whether something failed for want of room, in our own calls or in those of git and SQLite. */
 export function hasNoRoom(error: unknown): boolean {
   const { name, code, message } = error as NodeJS.ErrnoException
+  if (error instanceof JournalError) return error.fault === 'full'
   return code === 'ENOSPC' || code === 'EDQUOT' || (name === 'GitError' && NO_ROOM.test(message))
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { obedient, openStage, THINK } from '../../test/drill/obedient-role.ts'
 import { AGENT, RUN } from '../../test/drill/stage.ts'
 import { EFFECT_FINISHED } from '../agents/role.ts'
-import type { AgentId, EffectId } from '../agents/values.ts'
+import type { AgentId, EffectId, EventId, Json } from '../agents/values.ts'
 
 const MINUTE_MS = 60_000
 
@@ -89,6 +89,63 @@ describe('runs', () => {
     await expect(create('nothing', 'obedient')).rejects.toThrow('no run nothing')
     await expect(create(RUN, 'nothing')).rejects.toThrow('no role nothing')
     expect(await stage.deliver('do', null, 'nobody' as AgentId)).toBe('no_agent')
+  })
+
+  const OTHER = 'run-2' as typeof RUN
+  const [FIRST, SECOND] = ['first', 'second'] as [AgentId, AgentId]
+  const told = (id: string, payload: Json) => ({ id: id as EventId, type: 'do', payload })
+
+  test('a run with its agents and what they are told is one commit', async () => {
+    const { stage } = await openStage()
+    const write = vi.spyOn(stage.disk, 'write')
+    await stage.runtime.createRun(OTHER, { some: true }, [
+      {
+        id: FIRST,
+        role: 'obedient',
+        told: told('t1', { send: [{ to: SECOND, type: 'do', payload: { set: { y: 2 } } }] }),
+      },
+      { id: SECOND, role: 'obedient', told: told('t2', { set: { x: 1 } }) },
+    ])
+    expect(write).toHaveBeenCalledTimes(1)
+    expect(stage.agent(SECOND)).toMatchObject({ run: OTHER, data: { x: 1, y: 2 } })
+    // Again, as by who has not heard the answer: it is there.
+    await stage.runtime.createRun(OTHER, {}, [
+      { id: FIRST, role: 'obedient', told: told('t3', { set: { x: 9 } }) },
+    ])
+    expect(await stage.deliver('do', { set: { z: 3 } }, FIRST)).toBe('accepted')
+    expect(stage.agent(FIRST).data).toEqual({ z: 3 })
+    expect(stage.disk.contents.runs.get(OTHER)?.config).toEqual({ some: true })
+  })
+
+  test.each([
+    ['a role that nobody has', { id: SECOND, role: 'nothing' }, 'no role nothing'],
+    [
+      'an event of ours',
+      { id: SECOND, role: 'obedient', told: { ...told('t2', null), type: EFFECT_FINISHED } },
+      "is the runtime's",
+    ],
+    ['an agent of another run', { id: AGENT, role: 'obedient' }, 'is of another run'],
+  ])('nothing of a run is created with %s', async (_, agent, message) => {
+    const { stage } = await openStage()
+    const start = () => stage.runtime.createRun(OTHER, {}, [{ id: FIRST, role: 'obedient' }, agent])
+    await expect(start()).rejects.toThrow(message)
+    expect(stage.disk.contents.runs.has(OTHER)).toBe(false)
+    expect(stage.disk.contents.agents.has(FIRST)).toBe(false)
+    expect(stage.runtime.health().state).toBe('well')
+  })
+
+  test('an agent that is told something with its birth is told it once', async () => {
+    const { stage } = await openStage()
+    const create = (x: number) =>
+      stage.runtime.createAgent({
+        id: FIRST,
+        run: RUN,
+        role: 'obedient',
+        told: told('t1', { set: { x } }),
+      })
+    expect(await create(1)).toBe('created')
+    expect(await create(2)).toBe('exists')
+    expect(stage.agent(FIRST).data).toEqual({ x: 1 })
   })
 })
 

@@ -16,9 +16,9 @@ import type { Journal } from './journal.ts'
 import { Memory } from './memory.ts'
 import type { StartedEffect } from './open-effects.ts'
 import { PatientJournal } from './patient-journal.ts'
-import type { Closure, EffectRecord, RunStatus } from './records.ts'
+import type { Closure, EffectRecord, RunRecord, RunStatus } from './records.ts'
 import type { Resident } from './residents.ts'
-import type { Delivery, Health, Runtime } from './runtime.ts'
+import type { Delivery, Health, NewAgent, Runtime } from './runtime.ts'
 import {
   DEFAULT_SUSPENSION,
   ServiceWatch,
@@ -106,27 +106,35 @@ class EmbeddedRuntime implements Runtime {
     this.#loop.begin()
   }
 
-  createRun(id: RunId, config: JsonObject): Promise<void> {
-    return this.#loop.submit(undefined, (turn) => {
+  async createRun(id: RunId, config: JsonObject, agents: readonly NewAgent[] = []): Promise<void> {
+    const [taken] = await this.#journal.loadAgents(agents.map((agent) => agent.id))
+    await this.#loop.submit(undefined, (turn) => {
       if (this.#memory.runs.has(id)) return
+      if (taken !== undefined) throw new Error(`${taken.record.id} is of another run`)
       requireStorable(id, 'the run')
+      // Nothing is written before all of it is known to be in order.
+      for (const agent of agents) this.#requireInOrder(agent)
       const key = this.#memory.nextRunKey
       this.#memory.nextRunKey += 1
-      turn.putRun({ key, id, status: 'running', createdMs: turn.nowMs, config })
+      const run: RunRecord = { key, id, status: 'running', createdMs: turn.nowMs, config }
+      turn.putRun(run)
+      for (const agent of agents) turn.createAgent(agent.id, run, this.#requireRole(agent.role))
+      for (const { id: agent, told } of agents) if (told) this.#take(turn, { ...told, agent })
     })
   }
 
-  createAgent({ id, run, role }: { id: AgentId; run: RunId; role: string }): Promise<void> {
-    return this.#loop.submit(id, (turn) => {
-      if (this.#memory.residents.get(id) !== undefined) return
-      const runRecord = this.#memory.runs.get(run)
-      const roleRecord = this.#memory.roleNamed(role)
-      if (runRecord === undefined || roleRecord === undefined) {
-        throw new Error(`no ${runRecord === undefined ? `run ${run}` : `role ${role}`}`)
-      }
-      requireStorable(id, 'the agent')
-      turn.createAgent(id, runRecord, roleRecord)
-    })
+  createAgent(agent: NewAgent & { readonly run: RunId }): Promise<'created' | 'exists'> {
+    const { id, role, told } = agent
+    const admit = (turn: Turn): 'created' | 'exists' => {
+      if (this.#memory.residents.get(id) !== undefined) return 'exists'
+      const run = this.#memory.runs.get(agent.run)
+      if (run === undefined) throw new Error(`no run ${agent.run}`)
+      this.#requireInOrder(agent)
+      turn.createAgent(id, run, this.#requireRole(role))
+      if (told !== undefined) this.#take(turn, { ...told, agent: id })
+      return 'created'
+    }
+    return this.#loop.submit(id, admit)
   }
 
   deliver(delivery: Delivery) {
@@ -192,18 +200,41 @@ class EmbeddedRuntime implements Runtime {
   }
 
   /** One function for all deliveries: one made for each took 2% of all processor time. */
-  readonly #admitDelivery = (turn: Turn, { id, agent, type, payload }: Delivery) => {
+  readonly #admitDelivery = (turn: Turn, delivery: Delivery) => {
+    const { id, agent } = delivery
     const resident = this.#memory.residents.get(agent)
     if (resident === undefined) return 'no_agent'
     if (turn.knows(id)) return 'duplicate'
+    this.#requireTellable(delivery)
+    this.#take(turn, delivery)
+    return 'accepted'
+  }
+
+  /** Takes in an event that is in order, for an agent that is in memory. */
+  #take(turn: Turn, { id, agent, type, payload }: Delivery): void {
+    const resident = this.#memory.residents.get(agent) as Resident
+    turn.accept(id)
+    const urgent = this.#memory.roleOf(resident.record)?.urgent?.includes(type) ?? false
+    turn.mail(resident, { id, type, payload, urgent })
+  }
+
+  #requireTellable({ id, type, payload }: Omit<Delivery, 'agent'>): void {
     requireStorable(id, 'the event')
     requireStorable(type, 'the event type')
     this.#requireFit(payload)
     if (RESERVED_TYPES.has(type)) throw new TypeError(`the event type ${type} is the runtime's`)
-    turn.accept(id)
-    const urgent = this.#memory.roleOf(resident.record)?.urgent?.includes(type) ?? false
-    turn.mail(resident, { id, type, payload, urgent })
-    return 'accepted'
+  }
+
+  #requireInOrder({ id, role, told }: NewAgent): void {
+    requireStorable(id, 'the agent')
+    this.#requireRole(role)
+    if (told !== undefined) this.#requireTellable(told)
+  }
+
+  #requireRole(name: string): Role {
+    const role = this.#memory.roleNamed(name)
+    if (role === undefined) throw new Error(`no role ${name}`)
+    return role
   }
 
   /** The services may have come back meanwhile: nobody's suspension times out before they are asked. */

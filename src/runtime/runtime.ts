@@ -11,6 +11,13 @@ export interface Delivery {
   readonly payload: Json
 }
 
+/** An agent that is to be, and the first event that it is told, if it is told one. */
+export interface NewAgent {
+  readonly id: AgentId
+  readonly role: string
+  readonly told?: Omit<Delivery, 'agent'>
+}
+
 /** How the runtime is doing. */
 export type Health =
   | { readonly state: 'well' }
@@ -31,10 +38,10 @@ export type Health =
  * Every promise below resolves when what it says is durable.
  */
 export interface Runtime {
-  /** A run that exists is left as it is. */
-  createRun(id: RunId, config: JsonObject): Promise<void>
-  /** An agent that exists is left as it is. */
-  createAgent(agent: { id: AgentId; run: RunId; role: string }): Promise<void>
+  /** With its first agents, in one commit: all of it is there, or none. One that exists is left as it is. */
+  createRun(id: RunId, config: JsonObject, agents?: readonly NewAgent[]): Promise<void>
+  /** An agent that exists is left as it is, and told nothing. */
+  createAgent(agent: NewAgent & { readonly run: RunId }): Promise<'created' | 'exists'>
   deliver(delivery: Delivery): Promise<'accepted' | 'duplicate' | 'no_agent'>
   /** Gives an effect that waits for somebody outside its outcome; the first answer counts. */
   answer(effect: EffectId, value: Json): Promise<'accepted' | 'not_open'>

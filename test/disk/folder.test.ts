@@ -1,9 +1,10 @@
-import fs, { existsSync, mkdirSync, readlinkSync, rmSync } from 'node:fs'
+import fs, { copyFileSync, existsSync, mkdirSync, readlinkSync, rmSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openBlobFiles } from '../../src/journal/blob-files.ts'
+import { openDatabase } from '../../src/journal/sqlite/driver.ts'
 import {
   openSqliteJournal,
   openSqliteJournalReader,
@@ -117,4 +118,17 @@ describe('a folder in the place of the journal', () => {
     rmSync(path, { recursive: true })
     await (await openSqliteJournal(folder)).close()
   })
+})
+
+test('a journal whose making was cut off is none yet, for who only reads', async () => {
+  const path = join(folder, 'made.db')
+  const database = await openDatabase(path)
+  database.exec('CREATE TABLE before (text); PRAGMA cache_size = 5; BEGIN')
+  for (let i = 0; i < 200; i += 1)
+    database.exec(`INSERT INTO before VALUES ('${'x'.repeat(4_000)}')`)
+  for (const end of ['', '-journal'])
+    copyFileSync(`${path}${end}`, join(folder, `journal.db${end}`))
+  database.exec('ROLLBACK')
+  database.close()
+  await expect(openSqliteJournalReader(folder)).rejects.toThrow('Start a run in it once')
 })

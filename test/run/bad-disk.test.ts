@@ -49,20 +49,25 @@ test.each([
 const tell = (dollars: string) =>
   `timeout 5 $slipway budget --dollars ${dollars} --state ${STATE} > /dev/null`
 
-test('a status says that its engine waits for room', async () => {
+/** An engine of the run, and a disk that it can store nothing on. */
+const FULL_BESIDE_ENGINE = [
+  // Whoever ends in peace leaves no log of the journal that has room in it.
+  ...['pause', 'resume'].map((way) => `$slipway ${way} --state ${STATE}`),
+  // What is left, or what an engine removes, may do for something small, but not for ever.
+  `for i in $(seq 50); do ${fill('filler$i')}; ${tell('$i')} || break; done`,
+]
+const END_ENGINE = `kill -9 $(sed 's/.*"pid":\\([0-9]*\\).*/\\1/' ${STATE}/engine.json)`
+
+test('a status says that its engine waits for room, and so does what would wait with it', async () => {
   const steps = [
-    // Whoever ends in peace leaves no log of the journal that has room in it.
-    'pause',
-    'resume',
-  ].map((way) => `$slipway ${way} --state ${STATE}`)
-  const after = [
-    // What is left, or what an engine removes, may do for something small, but not for ever.
-    `for i in $(seq 50); do ${fill('filler$i')}; ${tell('$i')} || break; done`,
+    ...FULL_BESIDE_ENGINE,
     `$slipway status --json --state ${STATE}`,
-    `kill -9 $(sed 's/.*"pid":\\([0-9]*\\).*/\\1/' ${STATE}/engine.json)`,
+    `$slipway stop --state ${STATE}; echo "It ended with $?." >&2`,
+    END_ENGINE,
   ]
-  const { stdout, stderr } = await user.typeApart(onDisk([...steps, ...after].join('; ')))
+  const { stdout, stderr } = await user.typeApart(onDisk(steps.join('; ')))
   expect(stderr).toMatch(/It waits: .*the disk is full; free some space/)
+  expect(stderr).toMatch(/the disk is full; free some space, and type it again\nIt ended with 1\./)
   const { engine } = JSON.parse(stdout.slice(stdout.indexOf('{')))
   expect(engine).toEqual({
     health: {
@@ -72,3 +77,28 @@ test('a status says that its engine waits for room', async () => {
     unconfined: null,
   })
 }, 60_000)
+
+const RESTS = ['pause', 'stop'].map((way) => `$slipway ${way} --state ${STATE}; echo $?`)
+
+test('on a full disk nothing is set to rest, and that is said', async () => {
+  const { stdout, stderr } = await user.typeApart(onDisk([fill('filler'), ...RESTS].join('; ')))
+  expect(stdout.trim().split('\n')).toEqual(['1', '1'])
+  expect(stderr.split('the disk is full; free some space, and type it again')).toHaveLength(3)
+}, 60_000)
+
+test('who watches is told that the engine waits for room, and that it goes on', async () => {
+  const waitFor = (words: string) =>
+    `for i in $(seq 60); do grep -q '${words}' ../watched && break; sleep 0.5; done`
+  const steps = [
+    ...FULL_BESIDE_ENGINE,
+    `$slipway watch --state ${STATE} 2> ../watched & watching=$!`,
+    ...[waitFor('It waits'), 'rm ../disk/filler*', waitFor('It waits no longer')],
+    ...['kill $watching', END_ENGINE, 'cat ../watched >&2'],
+  ]
+  const { stderr } = await user.typeApart(onDisk(steps.join('\n')))
+  const told = stderr.match(/^It waits.*$/gm)
+  expect(told).toEqual([
+    expect.stringMatching(/: the disk is full; .* goes on by itself/),
+    'It waits no longer, and goes on.',
+  ])
+}, 120_000)

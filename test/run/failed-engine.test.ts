@@ -39,6 +39,27 @@ test('an engine whose journal fails ends and says why, and the next command goes
   expect(await tell()).toMatchObject({ code: 0 })
 }, 120_000)
 
+test('a run in the foreground that cannot take its address back ends, says so, and is kept', async () => {
+  const { child, ended, said } = begin(user, 'run', '../spec.md', '--foreground')
+  await expect.poll(said, { timeout: 30_000 }).toContain('REQUEST')
+  await user.type('rm .slipway/engine.json && mkdir .slipway/engine.json')
+  for (let i = 0; i < 2; i += 1) {
+    interrupt(child)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  expect(await ended).toBe(1)
+  expect(said()).toContain('engine.json cannot be removed')
+  expect(said()).not.toMatch(/^\s+at /m)
+  // Nobody can be found under such an address.
+  const again = begin(user, 'resume', '--foreground')
+  expect(await again.ended).toBe(1)
+  expect(again.said()).toContain('engine.json cannot be written (EISDIR). Remove it')
+  expect(again.said()).not.toMatch(/^\s+at /m)
+  await user.type('rmdir .slipway/engine.json')
+  expect(await user.slipway('resume')).toMatchObject({ code: 0 })
+  expect(await tell()).toMatchObject({ code: 0 })
+}, 120_000)
+
 const interrupt = (child: ChildProcess) => child.kill('SIGINT')
 
 test.each([

@@ -83,6 +83,8 @@ test('in the foreground the first Ctrl-C keeps everything, and the run goes on e
   expect(await statusOf(user)).toBe('stopped')
   const stderr = expect.stringMatching(/is stopped: there is nothing to pause/)
   expect(await user.slipway('pause')).toMatchObject({ code: 0, stderr })
+  const { stdout } = await user.slipway('pause', '--json')
+  expect(JSON.parse(stdout)).toMatchObject({ command: 'pause', idle: 'stopped' })
   expect(await statusOf(user)).toBe('stopped')
 }, 180_000)
 

@@ -145,37 +145,6 @@ test(
 )
 
 test(
-  'a further spec goes into the same run, and both are shown',
-  async () => {
-    const wave = submit(story('wave', { criteria: ['1'] }))
-    await user.play(
-      [reply({ role: 'architect', contains: 'Waver' }, ...wave.do), HELLO, writes('hello')].concat(
-        writes('wave'),
-        PLAIN,
-      ),
-      { tests: TESTS },
-    )
-    expect((await user.slipway('run', '../spec.md')).code).toBe(0)
-    const { run } = await view()
-    user.write('../more.md', '# Waver\n\n## Acceptance criteria\n\n1. It waves.\n')
-    expect((await user.slipway('run', '../more.md', '--into', 'nothing')).code).toBe(2)
-    const more = await user.slipway('run', '../more.md', '--into', run, '--json')
-    expect(more.code).toBe(0)
-    expect(JSON.parse(more.stdout)).toMatchObject({
-      run,
-      title: 'Greeter, Waver',
-      isComplete: true,
-      criteria: [
-        { text: 'It greets.', stories: [{ id: 'hello' }] },
-        { text: 'It says goodbye.', stories: [{ id: 'hello' }] },
-        { text: 'It waves.', stories: [{ id: 'wave' }] },
-      ],
-    })
-  },
-  QUIET_MS,
-)
-
-test(
   'the next run begins where the branch is by now',
   async () => {
     const again = submit(story('wave', { criteria: ['1', '2'] }))
@@ -253,8 +222,11 @@ test(
     expect((await user.slipway('run', '../spec.md')).code).toBe(3)
     expect(await view()).toMatchObject({ status: 'waiting', hasEngine: true })
     expect(user.killEngine()).toBe(true)
-    await vi.waitFor(async () => expect(await view()).toMatchObject({ hasEngine: false }))
-    expect((await user.slipway('answer', 'hello')).code).toBe(0)
+    await vi.waitFor(async () => expect(await view()).toMatchObject({ hasEngine: false }), 30_000)
+    const answered = await user.slipway('answer', 'hello', '--json')
+    expect(answered).toMatchObject({ code: 0, stderr: '' })
+    const data = { about: 'hello', choice: 'hello', text: 'hello' }
+    expect(JSON.parse(answered.stdout)).toEqual({ question: expect.any(String), ...data })
     expect((await user.slipway('watch')).code).toBe(0)
     expect((await user.slipway('logs')).stdout).toMatch(
       /architect-\d +\S+ → ERROR {2}channel_closed/,
@@ -323,6 +295,11 @@ test(
     const said = expect.stringContaining('is over (done): there is nothing to spend')
     expect([raised.code, raised.stderr]).toEqual([0, said])
     expect(raised.stdout).toMatch(/^dollars +0.00 +50.00/m)
+    for (const command of ['pause', 'stop', 'resume']) {
+      const { code, stdout: data } = await user.slipway(command, '--json')
+      const { run } = await view()
+      expect([code, JSON.parse(data)]).toEqual([0, { run, command, idle: 'over (done)' }])
+    }
   },
   QUIET_MS,
 )

@@ -39,6 +39,9 @@ test('a task that nobody works on is paused and stopped without a model', async 
   const { code, stderr } = await user.slipway('stop', task)
   expect([code, stderr]).toEqual([0, expect.stringContaining('given up')])
   expect(await report(task)).toMatchObject({ outcome: 'canceled', status: 'stopped' })
+  // Nobody knows what the call came to that was under way: all that was set aside counts.
+  const { spent } = JSON.parse((await user.slipway('budget', task, '--json')).stdout)
+  expect(spent).toMatchObject({ iterations: 1, outputTokens: expect.toSatisfy((n) => n > 0) })
   expect((await user.slipway('replay', task)).stdout).toContain('Sound')
 }, 60_000)
 

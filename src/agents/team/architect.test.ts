@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { MIND } from '../../../test/team/agent-data.ts'
+import { agentIn, eventOf, MIND } from '../../../test/team/agent-data.ts'
 import { type AgentView, EFFECT_FINISHED } from '../role.ts'
 import { beginThinking } from '../thinking/thinking.ts'
 import type { AgentId, Json, JsonObject } from '../values.ts'
 import { architect } from './architect.ts'
 import { loadStories } from './architect-case.ts'
 import { ARCHITECT_REVISIONS, architectWorkOf } from './architect-work.ts'
-import { DEFAULT_LIMITS } from './protocol.ts'
+import { DEFAULT_LIMITS, REQUEST } from './protocol.ts'
 
 const assignment = {
   task: 'architect/scoping',
@@ -22,7 +22,7 @@ const request = (id: string) => ({
   from: 'run/pm',
   story: null,
   settings: { run: 'run', limits: DEFAULT_LIMITS, minds: { architect: MIND } },
-  ask: { kind: 'spec', spec: { title: 'T', body: 'B', criteria: [] } },
+  ask: { kind: 'spec', spec: { title: 'T', body: 'B', criteria: [] }, problems: '' },
 })
 
 /** An architect that hands in stories; each time it is told what is wrong with them. */
@@ -93,4 +93,22 @@ test('a long spec goes with its stories without its middle, and that is said', (
   expect(told).toMatch(
     /^T\n\nfirst x+\n\[.*left out.*\]\nx+\n\nAcceptance criteria:\n1. It is last\.$/,
   )
+})
+
+test('a further spec is thought about in a clone that is there, whatever became of the one before', () => {
+  const { handle } = architect('I')
+  const agent = agentIn('architect-1', 'MONITORING', { hasSpec: true })
+  const taken = handle(agent, eventOf(REQUEST, request('q1')))
+  expect(taken).toMatchObject({
+    move: { to: 'REQUEST' },
+    effects: [{ kind: 'prepare_workspace', input: { run: 'run', story: 'architect-1.own' } }],
+  })
+  const preparing = { ...agent, state: 'REQUEST', data: { ...agent.data, ...taken.set } }
+  const prepared = (result: object) =>
+    handle(preparing, eventOf(EFFECT_FINISHED, { effect: 'e', kind: 'prepare_workspace', result }))
+  expect(prepared({ ok: true, value: {} }).set).toMatchObject({
+    ground: { assignment: { workspace: { run: 'run', story: 'architect-1.own' } } },
+  })
+  const failed = prepared({ ok: false, error: { code: 'no', message: 'no room', retry: 'never' } })
+  expect(failed).toMatchObject({ move: { to: 'ERROR' }, reason: 'no room' })
 })

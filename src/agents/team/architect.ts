@@ -1,6 +1,7 @@
 import {
   type AgentEvent,
   type Decision,
+  type EffectRequest,
   type FinishedEffect,
   finishedEffect,
   type Message,
@@ -108,16 +109,27 @@ function takeRequest(c: Case, request: RequestMessage): Decision {
   }
   if (state === 'MONITORING') {
     const move: MoveTo = { event: 'request_received', to: 'REQUEST' }
+    // Of a run that was over, its clone may have been removed since.
+    if (needsOwn(c, request)) return { move, set, effects: [preparing(c, request)] }
     return joined({ move, set }, begin(taken, 'REQUEST'))
   }
   // On its way back to WAITING: it is taken up there.
   if (state === 'ERROR' && c.work.request === null) return { set, reason: 'recovers first' }
   if (state !== 'WAITING') return handOn(c, request)
   if (c.rules.scopesIn === 'SCOPING') return scope(taken, request, set)
-  const { run, target } = request.settings
-  const input = { run, story: workspaceOf(c.agent), target }
-  const effects = [{ kind: 'prepare_workspace', input }]
+  const effects = [preparing(c, request)]
   return { move: { event: 'request_received', to: 'SETUP' }, set, effects }
+}
+
+/** What is about no story is thought about in a clone of its own, by the revision that has one. */
+function needsOwn({ rules }: Case, { story }: RequestMessage): boolean {
+  return story === null && rules.scopesIn === 'REQUEST'
+}
+
+/** Makes its own clone, or finds it as it is. */
+function preparing({ agent }: Case, { settings }: RequestMessage): EffectRequest {
+  const { run, target } = settings
+  return { kind: 'prepare_workspace', input: { run, story: workspaceOf(agent), target } }
 }
 
 /** Revision D leaves WAITING for SCOPING alone, also when the stories are there already. */
@@ -143,14 +155,13 @@ function begin(c: Case, state: string): Decision {
   const task = taskOf(request)
   if (task === undefined) return wantMerge(c, request)
   const turnsMax = settings.limits.reviewTurns
-  const own = { run: settings.run, story: workspaceOf(c.agent) }
-  const hasOwn = c.rules.scopesIn === 'REQUEST'
+  const own = needsOwn(c, request) ? { run: settings.run, story: workspaceOf(c.agent) } : null
   const assignment = {
     task: task.task,
     withheld: [],
     state,
     story: story?.id ?? null,
-    workspace: story === null ? (hasOwn ? own : null) : { run: settings.run, story: story.id },
+    workspace: story === null ? own : { run: settings.run, story: story.id },
     variables: { ...task.variables, turns: String(turnsMax) },
     turnsMax,
   }
@@ -268,6 +279,10 @@ function takeOutcome(c: Case, { kind, result }: FinishedEffect): Decision {
       return joined({ move: { event: 'workspace_ready', to: 'REQUEST' } }, begin(c, 'REQUEST'))
     }
     return failed(c, {}, { event: 'setup_failed', to: 'ERROR' }, result.error.message)
+  }
+  if (kind === 'prepare_workspace' && state === 'REQUEST') {
+    if (result.ok) return begin(c, 'REQUEST')
+    return failed(c, {}, { event: 'failed_unrecoverably', to: 'ERROR' }, result.error.message)
   }
   if (kind === 'load_stories') return afterLoading(c, result)
   if (kind === 'ask_human' && state === 'ESCALATED') {

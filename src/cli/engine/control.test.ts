@@ -1,8 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { StateFolderError } from '../../journal/state-folder-error.ts'
 import { type Control, connectControl, readAddress, serveControl } from './control.ts'
+import { EngineSilentError } from './engine-error.ts'
 
 let scratch: string
 
@@ -58,6 +61,39 @@ test('where its address cannot be removed, the folder of the socket goes all the
   rmSync(address)
   // A folder is not removed as a file is.
   mkdirSync(address)
-  await expect(server.close()).rejects.toThrow(address)
+  await expect(server.close()).rejects.toThrow(
+    new StateFolderError(
+      `${address} cannot be removed (ERR_FS_EISDIR). Nothing is lost; remove it, or the next start takes this for a crash.`,
+    ),
+  )
   expect(existsSync(own)).toBe(false)
+})
+
+test('one that gives no sign of life is told of by its process', async () => {
+  const silent = createServer(() => {})
+  const socket = join(scratch, 'silent.sock')
+  await new Promise<void>((resolve) => silent.listen(socket, resolve))
+  const address = { socket, pid: 4_711, grounds: null }
+  writeFileSync(join(scratch, 'engine.json'), JSON.stringify(address))
+  const connected = connectControl(scratch, 200)
+  await expect(connected).rejects.toThrow(EngineSilentError)
+  await expect(connected).rejects.toThrow(/\(process 4711\).*kill -CONT 4711.*kill -9 4711/)
+  silent.closeAllConnections()
+  silent.close()
+})
+
+test('one that works long on what it was asked is waited for while it gives other signs', async () => {
+  let isLiving = true
+  const slow = {
+    ...control,
+    condition: () => (isLiving ? Promise.resolve(null) : new Promise(() => {})),
+    stop: () => new Promise((resolve) => setTimeout(() => resolve('stopped'), 1_500)),
+    pause: () => new Promise(() => {}),
+  } as unknown as Control
+  const server = await serveControl(scratch, slow, null)
+  const connected = await connectControl(scratch, 200)
+  expect(await connected?.stop('r')).toBe('stopped')
+  isLiving = false
+  await expect(connected?.pause('r')).rejects.toThrow(EngineSilentError)
+  await server.close()
 })

@@ -1,23 +1,19 @@
 import { existsSync, mkdtempSync } from 'node:fs'
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import {
-  createServer,
-  type IncomingMessage,
-  request,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Brought } from '../../agents/coordinator/protocol.ts'
+import { doEach } from '../../effects/do-each.ts'
+import { StateFolderError } from '../../journal/state-folder-error.ts'
 import type { LimitsChange } from '../../ledger/change-limits.ts'
 import type { Health } from '../../runtime/runtime.ts'
 import type { RunSource } from '../view/run-source.ts'
+import { ask, askBriefly } from './ask.ts'
 import type { BudgetChanged } from './budget.ts'
-import { doEach } from './closing.ts'
 import type { NewTask } from './configured-task.ts'
 import type { NewRun, NewSpec } from './configured-team.ts'
-import { EngineGoneError, errorOf } from './engine-error.ts'
+import { EngineSilentError } from './engine-error.ts'
 
 /** What an engine does for other processes of the same user. */
 export interface Control extends RunSource {
@@ -73,6 +69,8 @@ const SOCKET_PATH_BYTES_MAX = 100
 const SOCKET_FOLDER = 'slipway-engine-'
 const ANSWERING_MS_MAX = 5_000
 const IDLE_POLL_MS = 20
+/** Whoever is alive says something within that. */
+const SILENT_MS = 10_000
 
 /** The calls that may be made; what is not here is refused. */
 const METHODS = [
@@ -118,15 +116,25 @@ export async function serveControl(
   await listen(server, socket)
   await chmod(socket, 0o600)
   const address = JSON.stringify({ socket, pid: process.pid, grounds } satisfies Address)
-  await writeAddress(stateFolder, address)
-  return {
-    close: () =>
-      doEach(
-        () => endServer(server),
-        () => rm(join(stateFolder, ADDRESS_FILE), { force: true }),
-        () => removeSocket(socket),
-      ),
-  }
+  const file = join(stateFolder, ADDRESS_FILE)
+  const end = (between: () => Promise<void>) =>
+    doEach(
+      () => endServer(server),
+      between,
+      () => removeSocket(socket),
+    )
+  await writeAddress(file, address).catch((error) => end(() => Promise.reject(error)))
+  return { close: () => end(() => removeAddress(file)) }
+}
+
+/** An address that is left is taken for a crash. */
+async function removeAddress(file: string): Promise<void> {
+  await rm(file, { force: true }).catch((cause: NodeJS.ErrnoException) => {
+    throw new StateFolderError(
+      `${file} cannot be removed (${cause.code}). Nothing is lost; remove it, or the next start takes this for a crash.`,
+      { cause },
+    )
+  })
 }
 
 /** Who has asked already is answered: what ends the engine may be the very thing that was asked. */
@@ -212,50 +220,38 @@ export async function readAddress(stateFolder: string): Promise<Address | undefi
 }
 
 /** As a whole or not at all: others look for it all the time. */
-async function writeAddress(stateFolder: string, address: string): Promise<void> {
-  const file = join(stateFolder, ADDRESS_FILE)
-  await writeFile(`${file}.new`, address, { mode: 0o600 })
-  await rename(`${file}.new`, file)
+async function writeAddress(file: string, address: string): Promise<void> {
+  try {
+    await writeFile(`${file}.new`, address, { mode: 0o600 })
+    await rename(`${file}.new`, file)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    const why = `${file} cannot be written (${code})`
+    throw new StateFolderError(`${why}. Remove it, or choose another folder with --state.`, {
+      cause,
+    })
+  }
 }
 
-/** The engine of a state folder, if one is running. */
-export async function connectControl(stateFolder: string): Promise<Control | undefined> {
+/** The engine of a state folder, if one is running. Throws where it gives no sign of life. */
+export async function connectControl(
+  stateFolder: string,
+  silentMs = SILENT_MS,
+): Promise<Control | undefined> {
   const address = await readAddress(stateFolder)
   if (address === undefined) return undefined
-  const { socket } = address
+  const engine = { ...address, stateFolder, silentMs }
   const call =
     (name: string) =>
     async (...args: unknown[]) =>
-      ask(socket, name, args)
+      ask(engine, name, args)
   const control = Object.fromEntries(METHODS.map((name) => [name, call(name)]))
-  const isThere = await ask(socket, 'runs', []).then(
+  const isThere = await askBriefly(engine, 'runs', []).then(
     () => true,
-    () => false,
+    (error) => {
+      if (error instanceof EngineSilentError) throw error
+      return false
+    },
   )
   return isThere ? (control as unknown as Control) : undefined
-}
-
-function ask(socket: string, name: string, args: readonly unknown[]): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const options = { socketPath: socket, path: `/${name}`, method: 'POST' }
-    const outgoing = request(options, (response) => {
-      readAnswer(response).then(resolve, reject)
-    })
-    outgoing.on('error', ({ message }) =>
-      reject(
-        new EngineGoneError(
-          `The engine does not answer (${message}). slipway status shows the run.`,
-        ),
-      ),
-    )
-    outgoing.end(JSON.stringify(args))
-  })
-}
-
-async function readAnswer(response: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = []
-  for await (const chunk of response) chunks.push(chunk as Buffer)
-  const answer = JSON.parse(Buffer.concat(chunks).toString())
-  if (response.statusCode !== 200) throw errorOf(answer.name, answer.error)
-  return answer.value
 }

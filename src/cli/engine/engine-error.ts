@@ -9,6 +9,18 @@ export class EngineError extends Error {
 /** Nobody answers where an engine was. */
 export class EngineGoneError extends EngineError {}
 
+/** An engine is there, and gives no sign of life: it was stopped, or is stuck. */
+export class EngineSilentError extends EngineError {
+  readonly pid: number
+
+  constructor(pid: number) {
+    super(
+      `The engine (process ${pid}) does not answer. If somebody stopped it, kill -CONT ${pid} has it go on; else end it with kill -9 ${pid}, and type this again: nothing is lost.`,
+    )
+    this.pid = pid
+  }
+}
+
 /**
  * Waits for what an engine may be asked about and refuse. One that has ended by itself meanwhile
  * refuses nothing: whoever comes after it does.

@@ -60,16 +60,29 @@ async function openParts(
   if (repository === undefined) throw new UsageError(`${folder} is not in a git repository.`)
   await refuseTrackedState(repository, stateFolder)
   const isDemo = await isDemoUnderWay(stateFolder)
+  // No keys and settings of anybody decide how a demo goes on.
+  const isBound = isBackground && !isDemo
+  const grounds = isBound ? await readGrounds(folder, loaded.config, environment) : null
   const configured = isDemo
     ? await openDemo(stateFolder)
     : await openConfiguredTeam({ ...loaded, repository }, stateFolder, environment)
+  return offer(configured, stateFolder, grounds).catch(async (error) => {
+    // What it has begun is ended, and the folder is free for the next.
+    await configured.team.close().catch(() => {})
+    throw error
+  })
+}
+
+/** Offers a team to other processes, and looks after it. */
+async function offer(
+  configured: ConfiguredTeam,
+  stateFolder: string,
+  grounds: string | null,
+): Promise<Engine> {
   const { team } = configured
   // It is removed at every end but an abnormal one, and behind the journal's lock nobody else is.
   if (isAddressLeft(stateFolder)) await tellOfAbnormalEnd(team)
   const control = controlOf(configured)
-  // No keys and settings of anybody decide how a demo goes on.
-  const isBound = isBackground && !isDemo
-  const grounds = isBound ? await readGrounds(folder, loaded.config, environment) : null
   const server = await serveControl(stateFolder, control, grounds)
   const leaving = new AbortController()
   const supervising = supervise(team, leaving.signal)

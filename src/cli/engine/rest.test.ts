@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { obedient, THINK } from '../../../test/drill/obedient-role.ts'
-import type { AgentId, EventId, RunId } from '../../agents/values.ts'
+import { coordinator } from '../../agents/coordinator/coordinator.ts'
+import { coordinatorOf, TASK_BROUGHT } from '../../agents/coordinator/protocol.ts'
+import type { AgentId, EventId, Json, RunId } from '../../agents/values.ts'
 import { openBlobFiles } from '../../journal/blob-files.ts'
 import { openDatabase } from '../../journal/sqlite/driver.ts'
 import { openSqliteJournal } from '../../journal/sqlite/sqlite-journal.ts'
@@ -77,3 +79,46 @@ test('where no runtime can be opened, the state folder is free for the next', as
   const journal = await openSqliteJournal(folder)
   await journal.close()
 })
+
+const TASK = 'task' as RunId
+const COORDINATOR = coordinatorOf(TASK)
+
+/** A task that was begun when its process ended, and which nobody has taken yet. */
+async function leaveTask(told: boolean): Promise<void> {
+  const journal = await openSqliteJournal(folder)
+  const runtime = await openEmbeddedRuntime({
+    journal,
+    blobs: openBlobFiles(join(folder, 'blobs')),
+    roles: [coordinator('2')],
+    handlers: {},
+    clock: systemClock,
+    newId: () => crypto.randomUUID(),
+    random: Math.random,
+  })
+  await runtime.createRun(TASK, {})
+  await runtime.pause(TASK)
+  const settings = { run: TASK, target: 'main' }
+  const payload = { text: 'Do it.', mode: 'proposal', isConfirmed: false, settings }
+  const brought = { id: 'e1' as EventId, type: TASK_BROUGHT, payload: payload as unknown as Json }
+  const role = 'coordinator@2'
+  await runtime.createAgent({ id: COORDINATOR, run: TASK, role, ...(told && { told: brought }) })
+  await runtime.close()
+  await journal.close()
+}
+
+test.each([
+  ['one that nobody has taken yet is given up', true, 'canceled', 'running'],
+  ['one of which nobody was told rests', false, undefined, 'stopped'],
+])(
+  'of tasks, %s',
+  async (_, told, outcome, status) => {
+    await leaveTask(told)
+    await setToRest(folder, TASK, 'stop')
+    const journal = await openSqliteJournal(folder)
+    const [run] = await journal.readRuns()
+    const [agent] = await journal.readAgents(TASK)
+    await journal.close()
+    expect([agent?.data.outcome, run?.status]).toEqual([outcome, status])
+  },
+  20_000,
+)

@@ -1,15 +1,18 @@
 import { join } from 'node:path'
 import { coordinator } from '../../agents/coordinator/coordinator.ts'
+import { ledgerKeeper } from '../../agents/ledger-keeper.ts'
 import type { RunId } from '../../agents/values.ts'
+import { doEach } from '../../effects/do-each.ts'
 import { openProcesses } from '../../effects/process/processes.ts'
 import { openBlobFiles } from '../../journal/blob-files.ts'
+import { fullDisk, hasNoRoom, isFull } from '../../journal/file-system.ts'
 import { openSqliteJournal } from '../../journal/sqlite/sqlite-journal.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import type { EffectHandler, Service } from '../../runtime/effect-handler.ts'
 import { openEmbeddedRuntime } from '../../runtime/embedded-runtime.ts'
 import type { Journal } from '../../runtime/journal.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
-import { doEach } from './closing.ts'
+import { unlessFull } from './lack-of-room.ts'
 import { giveUpTask } from './task.ts'
 
 /** Does nothing until it is told to end, and so leaves its effect for whoever can do it. */
@@ -34,6 +37,13 @@ export async function setToRest(
   run: string,
   how: 'pause' | 'stop',
 ): Promise<void> {
+  if (isFull(stateFolder)) throw fullDisk(stateFolder)
+  await openAndTell(stateFolder, run, how).catch((error) => {
+    throw hasNoRoom(error) ? fullDisk(stateFolder, error) : error
+  })
+}
+
+async function openAndTell(stateFolder: string, run: string, how: 'pause' | 'stop') {
   const journal = await openSqliteJournal(stateFolder)
   const processes = openProcesses(stateFolder)
   let runtime: Runtime | undefined
@@ -41,8 +51,7 @@ export async function setToRest(
     async () => {
       await processes.endOrphans()
       runtime = await openLeavingAlone(stateFolder, journal)
-      if (how === 'pause') await runtime.pause(run as RunId)
-      else if (!(await giveUpTask({ runtime, journal }, run))) await runtime.stop(run as RunId)
+      await unlessFull(runtime, stateFolder, tell({ runtime, journal }, run, how))
     },
     () => runtime?.close(),
     () => processes.close(),
@@ -50,12 +59,23 @@ export async function setToRest(
   )
 }
 
+async function tell(
+  ground: { readonly runtime: Runtime; readonly journal: Journal },
+  run: string,
+  how: 'pause' | 'stop',
+): Promise<void> {
+  const { runtime } = ground
+  if (how === 'pause') await runtime.pause(run as RunId)
+  else if (!(await giveUpTask(ground, run))) await runtime.stop(run as RunId)
+}
+
 /** A runtime in which nothing is done but what it is told. */
 function openLeavingAlone(stateFolder: string, journal: Journal): Promise<Runtime> {
   return openEmbeddedRuntime({
     journal,
     blobs: openBlobFiles(join(stateFolder, 'blobs')),
-    roles: [coordinator('1'), coordinator('2')],
+    // A call that is given up with its task is paid for.
+    roles: [coordinator('1'), coordinator('2'), ledgerKeeper],
     handlers: new Proxy({}, { get: () => LEFT_ALONE }),
     answeredKinds: ['ask_human'],
     // Where there is none, all of them answer, and everybody is restored.

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { agentIdOf, CHANNEL_CLOSED } from '../../agents/team/protocol.ts'
+import { CHANNEL_CLOSED } from '../../agents/team/protocol.ts'
 import type { AgentId, EventId, RunId } from '../../agents/values.ts'
 import type { AgentRecord } from '../../runtime/records.ts'
 import { readView } from '../view/read-view.ts'
@@ -59,15 +59,12 @@ async function revive({ runtime }: Ground, agent: AgentRecord): Promise<void> {
 
 /**
  * The process before this one ended without a word. Whoever waits for work is told, and takes the
- * way of its machine from there; whoever is at work goes on, since nothing of it was lost. A run
- * that was being started has no spec and will not get one.
+ * way of its machine from there; whoever is at work goes on, since nothing of it was lost.
  */
 export async function tellOfAbnormalEnd({ runtime, journal }: Ground): Promise<void> {
   const source = journalSource(journal)
-  for (const { id: run, config } of await journal.readRuns()) {
+  for (const { id: run } of await journal.readRuns()) {
     if (OVER.includes((await readView(source, run)).status)) continue
-    const isTeam = config.revisions !== undefined
-    if (isTeam) await runtime.createAgent({ id: agentIdOf(run, 'pm'), run, role: 'pm' })
     const waiting = (await journal.readAgents(run)).filter(isWaiting)
     for (const { id: agent, seq } of waiting) {
       const id = `${agent}:${CHANNEL_CLOSED}:${seq}` as EventId

@@ -11,15 +11,15 @@ import {
   type TaskSettings,
 } from '../../agents/coordinator/protocol.ts'
 import { taskWorkOf } from '../../agents/coordinator/task-work.ts'
-import { OPEN_BOOKS } from '../../agents/ledger-keeper.ts'
+import { OPEN_BOOKS, OPEN_CALL } from '../../agents/ledger-keeper.ts'
 import { ledgerOf } from '../../agents/team/protocol.ts'
-import type { AgentId, EventId, Json, RunId } from '../../agents/values.ts'
+import type { EventId, Json, RunId } from '../../agents/values.ts'
 import type { LedgerLimits } from '../../ledger/ledger.ts'
 import type { AgentRecord } from '../../runtime/records.ts'
 import { UsageError } from '../usage-error.ts'
 import { journalSource, type RunSource } from '../view/run-source.ts'
 import { findTask, isTaskOver } from '../view/task-status.ts'
-import type { Team } from './team.ts'
+import { type Team, toldOnce } from './team.ts'
 
 /** What one task is started with. */
 export interface TaskStart {
@@ -36,6 +36,7 @@ type Ground = Pick<Team, 'runtime' | 'journal' | 'git' | 'repositories'>
 
 /** Processes have some seconds to end; then they are ended. */
 const END_MS_MAX = 20_000
+const TAKE_MS_MAX = 3_000
 const POLL_MS = 50
 
 /** Starts a task, or finds it started: a run of its own with one who does it and one who counts. */
@@ -46,14 +47,12 @@ export async function startTask(
   await takeIn(repository, settings.target)
   const run = id as RunId
   const config = { task: { revision }, settings: settings as unknown as Json }
-  await runtime.createRun(run, { ...config, isolation: isolation.level })
-  const tell = (agent: AgentId, type: string, payload: unknown) =>
-    runtime.deliver({ id: `${id}:${type}` as EventId, agent, type, payload: payload as Json })
-  await runtime.createAgent({ id: ledgerOf(id), run, role: 'ledger' })
-  await tell(ledgerOf(id), OPEN_BOOKS, budget)
-  const agent = coordinatorOf(id)
-  await runtime.createAgent({ id: agent, run, role: `coordinator@${revision}` })
-  await tell(agent, TASK_BROUGHT, { ...brought, settings } satisfies TaskBrought)
+  const coordinator = { id: coordinatorOf(id), role: `coordinator@${revision}` }
+  // In one commit: what is killed meanwhile has started a whole task, or none.
+  await runtime.createRun(run, { ...config, isolation: isolation.level }, [
+    toldOnce(id, { id: ledgerOf(id), role: 'ledger' }, OPEN_BOOKS, budget),
+    toldOnce(id, coordinator, TASK_BROUGHT, { ...brought, settings } satisfies TaskBrought),
+  ])
 }
 
 /** Refuses a task that is under way already, in the same words; they are stored without secrets. */
@@ -102,7 +101,10 @@ export async function abortTask(team: Ground, run: string): Promise<boolean> {
   return true
 }
 
-/** Gives a task up, whatever it still has under way. False when the run is no task. */
+/**
+ * Gives a task up, whatever it still has under way. False when the run is no task, or one of which
+ * nobody was ever told what it is.
+ */
 export async function giveUpTask(
   { runtime, journal }: Pick<Ground, 'runtime' | 'journal'>,
   run: string,
@@ -110,16 +112,29 @@ export async function giveUpTask(
   const find = async () => findTask(await journal.readAgents(run as RunId))
   const task = await find()
   if (task === undefined) return false
+  // One that was just begun is taken first: before that there is nothing to give up.
+  if (task.state === null) {
+    await runtime.resume(run as RunId)
+    const isTaken = async () => ((await find()) ?? task).state !== null
+    await until(isTaken, TAKE_MS_MAX)
+    if (!(await isTaken())) return false
+  }
   const id = `${task.id}:${ABORT_WANTED}:${crypto.randomUUID()}` as EventId
   await runtime.deliver({ id, agent: task.id, type: ABORT_WANTED, payload: null })
   // A run that rests handles nothing; this is the first thing that it does.
   await runtime.resume(run as RunId)
   await until(async () => isTaskOver((await find()) ?? task))
+  await until(async () => (await journal.readAgents(run as RunId)).every(isSettled))
   return true
 }
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const untilMs = Date.now() + END_MS_MAX
+/** Nothing is set aside in its books, of whoever keeps some. */
+function isSettled({ role, data }: AgentRecord): boolean {
+  return role !== 'ledger' || !Object.keys(data).some((key) => key.startsWith(OPEN_CALL))
+}
+
+async function until(holds: () => Promise<boolean>, waitMs = END_MS_MAX): Promise<void> {
+  const untilMs = Date.now() + waitMs
   while (!(await holds()) && Date.now() < untilMs) await sleep(POLL_MS)
 }
 

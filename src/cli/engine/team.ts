@@ -15,8 +15,9 @@ import {
   type TeamSettings,
 } from '../../agents/team/protocol.ts'
 import { storyRole } from '../../agents/team/story-agent.ts'
-import type { AgentId, EventId, Json, JsonObject, RunId } from '../../agents/values.ts'
+import type { EventId, Json, JsonObject, RunId } from '../../agents/values.ts'
 import type { BrainEvent } from '../../effects/brains/brain.ts'
+import { doEach } from '../../effects/do-each.ts'
 import type { Forge } from '../../effects/forge/forge.ts'
 import { type LocalForgeParts, openLocalForge } from '../../effects/forge/local-forge.ts'
 import {
@@ -61,12 +62,11 @@ import type { EffectHandler, Service } from '../../runtime/effect-handler.ts'
 import { openEmbeddedRuntime } from '../../runtime/embedded-runtime.ts'
 import type { Limits } from '../../runtime/handle.ts'
 import type { Journal } from '../../runtime/journal.ts'
-import type { Runtime } from '../../runtime/runtime.ts'
+import type { NewAgent, Runtime } from '../../runtime/runtime.ts'
 import type { SuspensionPolicy } from '../../runtime/suspension.ts'
 import { printable } from '../printable.ts'
 import { journalSource } from '../view/run-source.ts'
 import { requireBrainsOfRuns } from './brains-of-runs.ts'
-import { doEach } from './closing.ts'
 import { requireIsolationOfRuns } from './isolation-of-runs.ts'
 import { requireTarget, type TargetGround, takeIn } from './target.ts'
 import { findWantedWorkspaces } from './wanted-workspaces.ts'
@@ -321,28 +321,34 @@ async function startRun(
   if (ground.forge.kind !== 'local') await requireTarget(ground.forge, settings.target)
   const run = id as RunId
   const config = { settings: settings as unknown as Json, revisions }
-  await runtime.createRun(run, { ...config, isolation: ground.isolation.level })
-  const make = (agent: AgentId, role: string) => runtime.createAgent({ id: agent, run, role })
-  const tell = (agent: AgentId, type: string, payload: unknown) =>
-    runtime.deliver({
-      id: `${id}:${type}` as EventId,
-      agent,
-      type,
-      payload: payload as Json,
-    })
-  await make(ledgerOf(id), 'ledger')
-  await tell(ledgerOf(id), OPEN_BOOKS, budget)
-  await make(dispatcherOf(id), 'dispatcher')
-  await make(mergeQueueOf(id), 'merge-queue')
-  for (let i = 1; i <= architects; i += 1) {
-    await make(agentIdOf(id, `architect-${i}`), `architect@${revisions.architect}`)
-  }
-  for (let i = 1; i <= coders; i += 1) {
-    await make(agentIdOf(id, `coder-${i}`), `coder@${revisions.coder}`)
-  }
-  const pm = agentIdOf(id, 'pm')
-  await make(pm, 'pm')
-  await tell(pm, SPEC_BROUGHT, { ...spec, settings } satisfies SpecBrought)
+  const several = (count: number, role: 'architect' | 'coder') =>
+    Array.from({ length: count }, (_, i) => ({
+      id: agentIdOf(id, `${role}-${i + 1}`),
+      role: `${role}@${revisions[role]}`,
+    }))
+  // In one commit: what is killed meanwhile has started a whole run, or none.
+  await runtime.createRun(run, { ...config, isolation: ground.isolation.level }, [
+    toldOnce(id, { id: ledgerOf(id), role: 'ledger' }, OPEN_BOOKS, budget),
+    { id: dispatcherOf(id), role: 'dispatcher' },
+    { id: mergeQueueOf(id), role: 'merge-queue' },
+    ...several(architects, 'architect'),
+    ...several(coders, 'coder'),
+    toldOnce(id, { id: agentIdOf(id, 'pm'), role: 'pm' }, SPEC_BROUGHT, {
+      ...spec,
+      settings,
+    } satisfies SpecBrought),
+  ])
+}
+
+/** An agent of a new run that begins with being told something. */
+export function toldOnce(
+  run: string,
+  agent: Omit<NewAgent, 'told'>,
+  type: string,
+  payload: unknown,
+): NewAgent {
+  const id = `${run}:${type}` as EventId
+  return { ...agent, told: { id, type, payload: payload as Json } }
 }
 
 /** Each spec has a product manager of its own, and all have the same architects and coders. */
@@ -355,14 +361,12 @@ async function bringSpec(
   const known = (await journal.readRuns()).find(({ id }) => id === run)
   if (known === undefined) throw new Error(`there is no run ${run}`)
   const settings = known.config.settings as unknown as TeamSettings
-  const payload = { ...spec, settings } satisfies SpecBrought as unknown as Json
+  const payload = { ...spec, settings } satisfies SpecBrought
   const count = (await journal.readAgents(run)).filter(({ role }) => role === 'pm').length
   for (let i = count + 1; ; i += 1) {
-    const agent = agentIdOf(run, `pm-${i}`)
-    await runtime.createAgent({ id: agent, run, role: 'pm' })
-    const id = `${agent}:${SPEC_BROUGHT}` as EventId
-    const taken = await runtime.deliver({ id, agent, type: SPEC_BROUGHT, payload })
-    // Somebody else brought one at the same moment.
-    if (taken !== 'duplicate') return
+    const id = agentIdOf(run, `pm-${i}`)
+    const pm = toldOnce(id, { id, role: 'pm' }, SPEC_BROUGHT, payload)
+    // Where it exists, somebody else brought one at the same moment.
+    if ((await runtime.createAgent({ ...pm, run })) === 'created') return
   }
 }

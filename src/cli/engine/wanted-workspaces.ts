@@ -9,13 +9,18 @@ export async function findWantedWorkspaces(journal: JournalReader): Promise<read
   const wanted: Owner[] = []
   for (const { id: run } of await journal.readRuns()) {
     const agents = await journal.readAgents(run)
-    if (agents.some(({ id, state }) => id === `${run}/dispatcher` && state === 'CLOSED')) continue
-    for (const agent of agents) {
+    const isOver = agents.some(({ id, state }) => id === `${run}/dispatcher` && state === 'CLOSED')
+    for (const agent of agents.filter((one) => !isOver || isAtFurtherSpec(one))) {
       const story = storyOf(agent)
       if (story !== undefined) wanted.push({ run, story })
     }
   }
   return wanted
+}
+
+/** A run that has no story left may have been brought a spec, of which there are none yet. */
+function isAtFurtherSpec({ role, data }: AgentRecord): boolean {
+  return role.startsWith('architect@') && (data.request ?? null) !== null
 }
 
 /** A coder's story, an architect's own clone, or a task, which may be taken up again at any time. */

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { AgentRecord, RunRecord, StoredRow } from '../../runtime/records.ts'
+import type { Health } from '../../runtime/runtime.ts'
 import { followRun } from './follow.ts'
 import type { RunSource } from './run-source.ts'
 
@@ -157,3 +158,24 @@ test('in a terminal that tells no size the board is drawn all the same', async (
   expect(said[0]).toMatch(/pm +DRAFTING/)
   expect(said[0]).toContain('q leaves the board')
 })
+
+test('who works on the run and waits for a disk is told of once, and so is the end of that', async () => {
+  const said: string[] = []
+  const out = new PassThrough().on('data', (text) => said.push(String(text)))
+  const full = { state: 'waiting_for_journal', error: 'the disk is full' } as const
+  const well = { state: 'well' } as const
+  // What is over by the next look is nothing to tell of.
+  const seen: Health[] = [full, well, full, full, full, well, well]
+  const leaving = new AbortController()
+  await followRun(source([agent('pm', 'DRAFTING')], []), 'r', {
+    as: 'lines',
+    out: out as unknown as NodeJS.WriteStream,
+    hint: '',
+    signal: leaving.signal,
+    async readHealth() {
+      if (seen.length === 1) leaving.abort()
+      return seen.shift() ?? well
+    },
+  })
+  expect(said).toEqual(['It waits: the disk is full\n', 'It waits no longer, and goes on.\n'])
+}, 20_000)

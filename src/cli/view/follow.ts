@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunStatus, StoredRow } from '../../runtime/records.ts'
+import type { Health } from '../../runtime/runtime.ts'
+import { waitOf } from '../engine/lack-of-room.ts'
+import { printable } from '../printable.ts'
 import { styleFor } from '../style.ts'
 import { columnsOf, rowsOf } from '../terminal-size.ts'
 import { drawBoard } from './board.ts'
@@ -24,6 +27,8 @@ export interface FollowSettings {
   readonly onView?: (view: RunView) => void
   /** What to know when somebody is first seen suspended. */
   readonly describeOutage?: (view: RunView) => Promise<string>
+  /** How who works on the run is doing; nobody says where it is absent. */
+  readonly readHealth?: () => Promise<Health | null>
   /** Waited for before the board is drawn; true when the terminal was used for something else. */
   readonly attend?: (view: RunView) => Promise<boolean>
 }
@@ -33,6 +38,8 @@ const POLL_MS = 120
 const LOOK_SHARE_MAX = 0.1
 const ROWS_AT_ONCE = 2_000
 const NEWS_KEPT = 40
+/** As often as that it is asked whether anything goes on. */
+const HEALTH_MS = 1_000
 /** Mail may be on its way, and whoever is halted is revived. */
 const SETTLE_MS = 2_500
 
@@ -50,6 +57,7 @@ export async function followRun(
 ): Promise<Followed> {
   const { as, out, signal, hint, isUnattended = false, isWorkHere = false } = settings
   const outage = new Outage()
+  const standstill = new Standstill(settings.readHealth)
   let restsSinceMs = Infinity
   const style = styleFor(out)
   const news: string[] = []
@@ -70,6 +78,7 @@ export async function followRun(
       tell(newsOf(row))
     }
     const view = await viewer.view(rows.length > 0)
+    tell(await standstill.look())
     if (outage.isFirstSeen(view)) tell(await settings.describeOutage?.(view))
     news.splice(0, news.length - NEWS_KEPT)
     settings.onView?.(view)
@@ -138,6 +147,29 @@ class Outage {
 
   holds({ agents }: RunView): boolean {
     return this.#hasTimedOut && agents.some(({ state }) => state === 'SUSPEND')
+  }
+}
+
+/** Whether who works on a run waits for its disk, which is in no row. */
+class Standstill {
+  readonly #readHealth: FollowSettings['readHealth']
+  #lookedMs = 0
+  /** At how many looks in a row. */
+  #seen = 0
+
+  constructor(readHealth: FollowSettings['readHealth']) {
+    this.#readHealth = readHealth
+  }
+
+  /** What is new of that; a wait that is over by the next look is nothing to tell of. */
+  async look(): Promise<string | undefined> {
+    if (this.#readHealth === undefined || Date.now() - this.#lookedMs < HEALTH_MS) return undefined
+    this.#lookedMs = Date.now()
+    const wait = waitOf(await this.#readHealth())
+    const before = this.#seen
+    this.#seen = wait === undefined ? 0 : before + 1
+    if (wait !== undefined) return before === 1 ? printable(`It waits: ${wait}`) : undefined
+    return before > 1 ? 'It waits no longer, and goes on.' : undefined
   }
 }
 

@@ -22,6 +22,12 @@ const taskWith = (data: object) => ({
   data: { settings, task: 'Do it.', ...data },
 })
 
+test('one that was begun and is not taken yet has a report too', () => {
+  const task = { ...taskWith({}), state: null, data: {} }
+  expect(viewTask(task, 'running', [])).toMatchObject({ state: 'null', target: '' })
+  expect(taskMarkdown(viewTask(task, 'running', []), 'work.git')).toContain('**running**')
+})
+
 test.each([
   ['approved', {}, 0],
   ['discussion_complete', {}, 3],

@@ -83,7 +83,8 @@ export function viewTask(
     outcome,
     meaning: meaningOf(agent.machine, work),
     why: work.why,
-    target: work.settings.target,
+    // Of one that was begun and is not taken yet, nothing is known.
+    target: (work.settings as TaskWork['settings'] | undefined)?.target ?? '',
     branch: place?.branch ?? null,
     head: work.head,
     base: place?.base ?? null,

@@ -114,7 +114,10 @@ function architectMoments(): readonly Decision[] {
   return ASKS.map((ask) => {
     const request = { id: 'q', from: 'run/coder-1', settings, ask }
     const about = { ...request, story: ask.kind === 'spec' ? null : story }
-    return handle(agentIn('MONITORING', { hasSpec: true }), event(REQUEST, about))
+    const taken = handle(agentIn('MONITORING', { hasSpec: true }), event(REQUEST, about))
+    if (ask.kind !== 'spec') return taken
+    const preparing = agentIn('REQUEST', { hasSpec: true, ...taken.set })
+    return handle(preparing, finished('prepare_workspace', PLACE))
   })
 }
 

@@ -23,7 +23,9 @@ function open() {
   const agents = new Map<string, Json>()
   const registry = {
     createAgent: async ({ id }: { id: AgentId }) => {
-      if (!agents.has(id)) agents.set(id, {})
+      if (agents.has(id)) return 'exists' as const
+      agents.set(id, {})
+      return 'created' as const
     },
     deliver: async (delivery: Delivery) => {
       if (mail.has(delivery.id)) return 'duplicate' as const

@@ -22,8 +22,12 @@ export function migrate(database: Database, path: string): void {
 /** Refuses a database that is not of this version's schema, for a reader that cannot change it. */
 export function requireSchema(database: Database, path: string): void {
   const migrations = listMigrations()
-  if (refuseNewer(database, path, migrations) === migrations.at(-1)?.number) return
-  throw new StateFolderError(
+  if (refuseNewer(database, path, migrations) !== migrations.at(-1)?.number) throw outOfDate(path)
+}
+
+/** What is said of a database that only a writer can bring up to date. */
+export function outOfDate(path: string): StateFolderError {
+  return new StateFolderError(
     `${path} is empty or was written by an older version of slipway. Start a run in it once, which brings it up to date.`,
   )
 }

@@ -1,4 +1,5 @@
 import { JournalError, type JournalFault } from '../../runtime/journal.ts'
+import { FULL_DISK } from '../file-system.ts'
 
 // Primary result codes, https://sqlite.org/rescode.html
 const FAULTS: Readonly<Record<number, JournalFault>> = {
@@ -14,7 +15,7 @@ const FAULTS: Readonly<Record<number, JournalFault>> = {
 
 const ADVICE: Readonly<Record<JournalFault, string>> = {
   busy: 'another process holds the database; it is tried again',
-  full: 'the disk is full; free some space, it is tried again and goes on by itself',
+  full: `${FULL_DISK}, it is tried again and goes on by itself`,
   read_only: 'the state folder is read-only; make it writable and start again',
   damaged:
     'the database is damaged; nothing was changed. Keep a copy of the state folder, and restore it from a backup or start with a new one (--state)',

@@ -1,4 +1,4 @@
-import { chmodSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentId, EventId, RunId } from '../../agents/values.ts'
 import type { Batch, Journal, JournalReader, LoadedAgent, Recovery } from '../../runtime/journal.ts'
@@ -9,7 +9,7 @@ import { NoJournalError, StateFolderError } from '../state-folder-error.ts'
 import { AcceptedIds } from './accepted-ids.ts'
 import { type Database, openDatabase, type SqlValue } from './driver.ts'
 import { refuseDamagedLog, reserveLog } from './log.ts'
-import { migrate, requireSchema } from './migrate.ts'
+import { migrate, outOfDate, requireSchema } from './migrate.ts'
 import { needsCopy, openCopy } from './read-only.ts'
 import {
   agentChecksum,
@@ -113,7 +113,8 @@ async function openSnapshot(file: string, path: string): Promise<Database> {
     return database
   } catch (error) {
     database.close()
-    throw error
+    // It is there only while a database is made, and only a writer can undo what one had begun.
+    throw existsSync(`${file}-journal`) ? outOfDate(path) : error
   }
 }
 

@@ -1,8 +1,5 @@
 import { expect } from 'vitest'
-import { agentIdOf } from '../../../src/agents/team/protocol.ts'
-import type { RunId } from '../../../src/agents/values.ts'
 import { supervise, tellOfAbnormalEnd } from '../../../src/cli/engine/supervision.ts'
-import { RUN } from '../parts.ts'
 import { PLAIN, PLAN, reply, story, submit, writes } from '../replies.ts'
 import { BOTH, NEW, scenario } from '../scenario.ts'
 
@@ -58,23 +55,3 @@ scenario('an abnormal end at any moment loses and doubles nothing', BOTH, async 
   const moves = await world.moves('architect-1')
   expect(moves.some((move) => move.startsWith('WAITING'))).toBe(true)
 })
-
-scenario(
-  'a run that was being started when the process was killed has failed',
-  NEW,
-  async (open) => {
-    const world = await open({ replies: PLAIN, coders: 0 })
-    const run = 'half-started' as RunId
-    const { runtime, journal } = world.team()
-    await runtime.createRun(run, { revisions: { coder: 'F', architect: 'I' } })
-    await tellOfAbnormalEnd(world.team())
-    await runtime.idle()
-    const [pm] = await journal.readAgents(run)
-    expect(pm).toMatchObject({
-      id: agentIdOf(run, 'pm'),
-      state: 'DONE',
-      data: { failure: { reason: 'what brings specs was lost', isOutage: false } },
-    })
-    expect(RUN).not.toBe(run)
-  },
-)

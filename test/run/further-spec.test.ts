@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { PLAIN, reply, story, submit, writes } from '../team/replies.ts'
+import { HELLO, makeGreeter, TESTS } from './greeter.ts'
+import type { User } from './slipway.ts'
+
+const QUIET_MS = 120_000
+
+let user: User
+
+beforeEach(async () => {
+  user = await makeGreeter()
+})
+
+afterEach(() => user.close())
+
+/** The only run, as `slipway status` sees it. */
+const view = async () => JSON.parse((await user.slipway('status', '--json')).stdout)
+
+test(
+  'a further spec goes into the same run, and both are shown',
+  async () => {
+    const wave = submit(story('wave', { criteria: ['1'] }))
+    await user.play(
+      [reply({ role: 'architect', contains: 'Waver' }, ...wave.do), HELLO, writes('hello')].concat(
+        writes('wave'),
+        PLAIN,
+      ),
+      { tests: TESTS },
+    )
+    expect((await user.slipway('run', '../spec.md')).code).toBe(0)
+    const { run } = await view()
+    user.write('../more.md', '# Waver\n\n## Acceptance criteria\n\n1. It waves.\n')
+    expect((await user.slipway('run', '../more.md', '--into', 'nothing')).code).toBe(2)
+    const more = await user.slipway('run', '../more.md', '--into', run, '--json')
+    expect(more.code).toBe(0)
+    expect(JSON.parse(more.stdout)).toMatchObject({
+      run,
+      title: 'Greeter, Waver',
+      isComplete: true,
+      criteria: [
+        { text: 'It greets.', stories: [{ id: 'hello' }] },
+        { text: 'It says goodbye.', stories: [{ id: 'hello' }] },
+        { text: 'It waves.', stories: [{ id: 'wave' }] },
+      ],
+    })
+  },
+  QUIET_MS,
+)
+
+test(
+  'a further spec goes into a run that is over, also after its engine has ended',
+  async () => {
+    const replies = [HELLO, writes('hello'), writes('wave'), ...PLAIN]
+    const judged = (...steps: object[]) => [
+      reply({ role: 'architect', contains: 'Waver' }, ...steps),
+      ...replies,
+    ]
+    await user.play(judged({ hang: true }), { tests: TESTS })
+    expect((await user.slipway('run', '../spec.md')).code).toBe(0)
+    const { run } = await view()
+    user.killEngine()
+    user.write('../more.md', '# Waver\n\n## Acceptance criteria\n\n1. It waves.\n')
+    expect((await user.slipway('run', '../more.md', '--into', run, '--detach')).code).toBe(0)
+    await vi.waitFor(async () => {
+      const { agents } = await view()
+      expect(agents).toContainEqual(expect.objectContaining({ state: 'REQUEST' }))
+    }, 20_000)
+    // There is no story of it yet, and somebody is at it.
+    user.killEngine()
+    const wave = submit(story('wave', { criteria: ['1'] }))
+    user.write('../scenario.yaml', JSON.stringify({ replies: judged(...wave.do) }))
+    expect(await user.slipway('watch')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('It waves.'),
+    })
+  },
+  QUIET_MS,
+)
