@@ -17,6 +17,8 @@ export default defineConfig({
         env: isAboutDisks ? {} : inMemory,
         testTimeout: 60_000,
         hookTimeout: 120_000,
+        // A second, which is what else holds, is not long on a busy machine.
+        expect: { poll: { timeout: 20_000 } },
         isolate: !isShared,
         // Groups run one after the other.
         sequence: { groupOrder: isAlone ? 1 : 0 },

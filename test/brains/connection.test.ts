@@ -74,11 +74,11 @@ describe.each(CONCLUDING)('after the last word of $provider', (api) => {
       api,
       await serve((response) => void response.writeHead(200, headers).write(stream(api))),
     )
-    const startedMs = performance.now()
     const events = await thinkThrough(brain)
+    // The reply does not wait for the second in which its stream may still end.
+    expect([...connections].some(({ destroyed }) => destroyed)).toBe(false)
     expect(textOf(events)).toBe('All is well.')
     expect(events.at(-1)).toMatchObject({ type: 'finished' })
-    expect(performance.now() - startedMs).toBeLessThan(900)
     await expect
       .poll(() => [...connections].every(({ destroyed }) => destroyed), { timeout: 5_000 })
       .toBe(true)

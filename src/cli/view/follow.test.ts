@@ -40,19 +40,21 @@ function source(agents: readonly AgentRecord[], moves: readonly string[]): RunSo
   }
 }
 
-const follow = (from: RunSource, isUnattended: boolean) => {
+const follow = (
+  from: RunSource,
+  isUnattended: boolean,
+  signal: AbortSignal = AbortSignal.timeout(500),
+) => {
   const out = new PassThrough().resume() as unknown as NodeJS.WriteStream
-  const signal = AbortSignal.timeout(500)
   return followRun(from, 'r', { as: 'lines', out, hint: '', signal, isUnattended })
 }
 
 const SUSPENDED = [agent('pm', 'SUSPEND')]
 
 test('services that were waited for in vain end it, where nobody is there', async () => {
-  const startedMs = performance.now()
-  const seen = await follow(source(SUSPENDED, ['suspension_timed_out']), true)
-  expect(seen.isOut).toBe(true)
-  expect(performance.now() - startedMs).toBeLessThan(450)
+  const waiting = AbortSignal.timeout(20_000)
+  const seen = await follow(source(SUSPENDED, ['suspension_timed_out']), true, waiting)
+  expect([seen.isOut, waiting.aborted]).toEqual([true, false])
 })
 
 test.each([

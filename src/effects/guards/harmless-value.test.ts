@@ -66,6 +66,7 @@ test.each(['a', 'a-', '1', 'aA', 'https://a.test/', 'a@', '/', 'Aa', '%41'])(
       isHarmless(part.repeat(chars).slice(0, chars))
       isHarmless(`${part.repeat(chars).slice(0, chars - 1)}!`)
     }
-    expect(performance.now() - startedMs).toBeLessThan(500)
+    // Some 10 ms; to try every way of dividing one of them would take for ever.
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
   },
 )

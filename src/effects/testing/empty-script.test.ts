@@ -49,6 +49,6 @@ test.each(['import ', 'import from ', 'const {', 'var a = require( ', '/* *'])(
   (text) => {
     const startedMs = performance.now()
     expect(doesNothing(text.repeat(50_000))).toBe(false)
-    expect(performance.now() - startedMs).toBeLessThan(1_000)
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
   },
 )
