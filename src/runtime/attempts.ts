@@ -1,10 +1,7 @@
 import { requireJson } from './decision.ts'
-import type { Attempt, EffectPolicy } from './effect-handler.ts'
+import { type Attempt, type EffectPolicy, NAMED_WAIT_MS_MAX } from './effect-handler.ts'
 
 const MESSAGE_CHARS_MAX = 4_096
-
-/** The longest wait that is told from another: what lies beyond is no time that can be stored. */
-const NAMED_MS_MAX = 1e15
 
 /** A handler's answer, made fit to be stored; one that is no answer throws. */
 export function checked(outcome: Attempt | 'aborted'): Attempt | 'aborted' {
@@ -14,12 +11,10 @@ export function checked(outcome: Attempt | 'aborted'): Attempt | 'aborted' {
     return outcome
   }
   const { code, message, retry, service, retryAfterMs, failuresBefore = 0 } = outcome.error
-  const waitMs = Number.isFinite(retryAfterMs)
-    ? Math.min(Math.max(0, Math.ceil(retryAfterMs ?? 0)), NAMED_MS_MAX)
-    : undefined
+  const isNamed = retryAfterMs !== undefined && retryAfterMs <= NAMED_WAIT_MS_MAX
   const named = {
     ...(service && { service }),
-    ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+    ...(isNamed && { retryAfterMs: Math.max(0, Math.ceil(retryAfterMs)) }),
   }
   const error = { code: String(code), message: describe(message), retry, failuresBefore }
   return { ok: false, error: { ...error, ...named } }

@@ -37,11 +37,14 @@ export interface AttemptError {
   readonly retry: 'never' | 'later' | 'restored'
   /** The service that was wanting, where that is another than the one the effect needs. */
   readonly service?: string
-  /** How long the service asked to be left alone; what is no finite number names no time. */
+  /** How long the service asked to be left alone, up to `NAMED_WAIT_MS_MAX`; else it named no time. */
   readonly retryAfterMs?: number
   /** How often the same failed before as other effects; what is waited grows with it. */
   readonly failuresBefore?: number
 }
+
+/** No allowance takes longer than a month to begin anew: what is beyond is no time to wait for. */
+export const NAMED_WAIT_MS_MAX = 35 * 86_400_000
 
 /** How a kind of effect is tried. */
 export interface EffectPolicy {

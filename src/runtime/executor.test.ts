@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { SimClock } from '../../test/simulation/sim-clock.ts'
 import type { AgentId, EffectId } from '../agents/values.ts'
-import type { Attempt, EffectHandler, Service } from './effect-handler.ts'
+import {
+  type Attempt,
+  type EffectHandler,
+  NAMED_WAIT_MS_MAX,
+  type Service,
+} from './effect-handler.ts'
 import { type Ending, Executor } from './executor.ts'
 
 const blobs = {
@@ -350,7 +355,7 @@ describe('a handler that breaks its promises', () => {
     expect(await executor.execute(effect, signal(), false)).toMatchObject(failed('handler_threw'))
   })
 
-  test.each([Number.NaN, Infinity, -5])(
+  test.each([Number.NaN, Infinity, -5, NAMED_WAIT_MS_MAX + 1, 1e300])(
     'by asking to wait %s ms has named no time, and is tried again as usual',
     async (ms) => {
       const answers = [later('limit', ms), done]
@@ -362,10 +367,21 @@ describe('a handler that breaks its promises', () => {
     },
   )
 
-  test('by asking to wait longer than can be stored is left alone as long as can be', async () => {
-    const { clock, executor } = setUp([later('limit', 1e300)], { serviceOf: () => 'model' })
+  test('by asking to wait as long as anybody may is left alone until then', async () => {
+    const answers = [later('limit', NAMED_WAIT_MS_MAX)]
+    const { clock, executor } = setUp(answers, { serviceOf: () => 'model' })
     const ending = await clock.finish(executor.execute(effect, signal(), false))
-    expect(ending).toMatchObject({ kind: 'unavailable', untilMs: clock.nowMs() + 1e15 })
+    const untilMs = clock.nowMs() + NAMED_WAIT_MS_MAX
+    expect(ending).toMatchObject({ kind: 'unavailable', untilMs })
+  })
+
+  test.each([
+    [NAMED_WAIT_MS_MAX, 'unavailable'],
+    [NAMED_WAIT_MS_MAX + 1, 'finished'],
+  ])('whose service has a time stored that is %s ms ahead is %s', async (aheadMs, kind) => {
+    const { clock, executor } = setUp([done], { serviceOf: () => 'model' })
+    executor.close({ service: 'model', untilMs: clock.nowMs() + aheadMs })
+    expect(await clock.finish(executor.execute(effect, signal(), false))).toMatchObject({ kind })
   })
 
   test('is quoted briefly', async () => {

@@ -10,6 +10,7 @@ import {
   type EffectContext,
   type EffectHandler,
   type EffectPolicy,
+  NAMED_WAIT_MS_MAX,
   type Service,
 } from './effect-handler.ts'
 import { Hold } from './hold.ts'
@@ -102,8 +103,12 @@ export class Executor {
     return longest?.error
   }
 
-  /** Holds to a time that the service named before; of one that is not there nobody asks. */
+  /**
+   * Holds to a time that the service named before; of one that is not there nobody asks. What lies
+   * too far off was taken for such a time by an older version, or by a clock that was wrong.
+   */
   close({ service, untilMs }: Closure): void {
+    if (untilMs - this.#parts.clock.nowMs() > NAMED_WAIT_MS_MAX) return
     this.#gates.get(service)?.closeUntil(untilMs)
   }
 

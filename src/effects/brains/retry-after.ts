@@ -1,3 +1,4 @@
+import { NAMED_WAIT_MS_MAX } from '../../runtime/effect-handler.ts'
 import { readResetMs } from './reset-time.ts'
 
 /** Where a provider may say how long it wants to be left alone. */
@@ -22,9 +23,6 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 /** "try again in 6m0s", "retry after 36 seconds", "will reset after 14h38m2s". */
 const WAIT =
   /\b(?:try again|retry|resets?) (?:in|after) ((?:\d+(?:\.\d+)? ?(?:ms|s|m|h|d|seconds?|minutes?|hours?|days?)\b,? ?)+|(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)/i
-
-/** No allowance takes longer than a month to begin anew. What is beyond is no time to wait for. */
-const WAIT_MS_MAX = 35 * 86_400_000
 
 /** From here on a number is a moment, in seconds or in milliseconds since 1970, and no wait. */
 const MOMENT_S_MIN = 1e9
@@ -95,5 +93,5 @@ function readDuration(text: string | undefined): number | undefined {
 
 /** Zero counts: the provider says that it may be asked at once. */
 function waitable(ms = Number.NaN): number | undefined {
-  return ms >= 0 && ms <= WAIT_MS_MAX ? Math.ceil(ms) : undefined
+  return ms >= 0 && ms <= NAMED_WAIT_MS_MAX ? Math.ceil(ms) : undefined
 }
