@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { SUITES, type Suite } from '../test/suites.ts'
 import { selectSuites } from './select-suites.ts'
-import { show } from './shell.ts'
+import { run, show } from './shell.ts'
 import { isOurNode, systemPackages } from './system-packages.ts'
 
 interface Count {
@@ -42,11 +42,22 @@ async function stage(name: string, command: string, args: readonly string[]): Pr
   return passed
 }
 
-async function runSuites(label: string, node: string, suites: readonly Suite[]): Promise<Count> {
+/** A stage beside others: what it printed is shown when it has ended. */
+async function stageBeside(name: string, command: string, args: readonly string[]): Promise<void> {
+  const { exitCode, output } = await run(command, args)
+  console.log(`\n== ${name}\n${output}`)
+  if (exitCode !== 0) failures.push(name)
+}
+
+async function runSuites(
+  [label, node]: NodeVersion,
+  suites: readonly Suite[],
+  perform: (name: string, command: string, args: readonly string[]) => Promise<unknown> = stage,
+): Promise<Count> {
   const report = join(reports, `${label}.json`)
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=json']
   const projects = suites.flatMap((suite) => ['--project', suite.name])
-  await stage(`tests on ${label}`, node, [...args, `--outputFile=${report}`, ...projects])
+  await perform(`tests on ${label}`, node, [...args, `--outputFile=${report}`, ...projects])
   try {
     const results: TestReport = JSON.parse(readFileSync(report, 'utf8'))
     failures.push(...failedTests(results))
@@ -71,6 +82,8 @@ function opening(message = ''): string {
   return lines.map((line) => `        ${line.slice(0, 300)}`).join('\n')
 }
 
+type NodeVersion = readonly [label: string, node: string]
+
 const NODES = 'test/nodes'
 const installed = new Map<string, Promise<boolean>>()
 
@@ -90,7 +103,7 @@ function packagesOf(suites: readonly Suite[]): ReadonlySet<string> {
 }
 
 /** The Node versions of test/nodes, as label and path; they are Linux x64 binaries. */
-async function otherNodes(): Promise<[label: string, node: string][]> {
+async function otherNodes(): Promise<readonly NodeVersion[]> {
   const { dependencies } = JSON.parse(readFileSync(`${NODES}/package.json`, 'utf8'))
   const label = (alias: string) => `Node ${dependencies[alias].split('@')[1]}`
   const obstacle = !inCi
@@ -115,12 +128,11 @@ async function main(): Promise<number> {
   const selection = await selectSuites(SUITES, systemPackages)
   skips.push(...selection.skips)
   for (const folder of packagesOf(selection.runnable)) await install(folder)
-  const counts = [await runSuites(`Node ${process.versions.node}`, 'node', selection.runnable)]
+  const ours = await runSuites([`Node ${process.versions.node}`, 'node'], selection.runnable)
   const portable = SUITES.filter((suite) => suite.onEveryNode)
-  for (const [label, node] of await otherNodes()) {
-    counts.push(await runSuites(label, node, portable))
-  }
-  return report(counts)
+  // Beside one another: one alone keeps one and a quarter processors busy.
+  const others = (await otherNodes()).map((node) => runSuites(node, portable, stageBeside))
+  return report([ours, ...(await Promise.all(others))])
 }
 
 function report(counts: readonly Count[]): number {
