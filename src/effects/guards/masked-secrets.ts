@@ -1,3 +1,4 @@
+import { reversed, walkBeginnings } from './beginnings.ts'
 import type { Span } from './secret-patterns.ts'
 
 /** What somebody put in the place of the middle of a secret, or of all but one end. */
@@ -13,37 +14,34 @@ const OWN_CHARS_MIN = 4
 /** The beginnings of secrets right before a mask, and their ends right after one. */
 export function findMasked(text: string, values: readonly string[]): readonly Span[] {
   if (!MASKS.some((mask) => text.includes(mask))) return []
-  return values
-    .filter((value) => value.length > PART_CHARS_MIN)
-    .flatMap((value) => [...beginnings(text, value), ...endings(text, value)])
+  const long = values.filter((value) => value.length > PART_CHARS_MIN)
+  return [...beginnings(text, long), ...endings(text, long)]
 }
 
-function beginnings(text: string, value: string): readonly Span[] {
-  const charsMin = Math.max(PART_CHARS_MIN, openingOf(value) + OWN_CHARS_MIN)
-  const first = value.slice(0, PART_CHARS_MIN)
+function beginnings(text: string, values: readonly string[]): readonly Span[] {
   const spans: Span[] = []
-  for (let start = text.indexOf(first); start >= 0; ) {
-    let chars = PART_CHARS_MIN
-    while (chars < value.length && text[start + chars] === value[chars]) chars += 1
-    const end = start + chars
-    const isPart = chars < value.length && chars >= charsMin
-    if (isPart && MASKS.some((mask) => text.startsWith(mask, end))) spans.push([start, end])
-    start = text.indexOf(first, chars === value.length ? end : start + 1)
+  for (const value of values) {
+    // Most are nowhere, which is seen at once.
+    if (!text.includes(value.slice(0, PART_CHARS_MIN))) continue
+    const charsMin = Math.max(PART_CHARS_MIN, openingOf(value) + OWN_CHARS_MIN)
+    walkBeginnings(text, value, (chars, end) => {
+      if (chars < charsMin || !MASKS.some((mask) => text.startsWith(mask, end))) return
+      spans.push([end - chars, end])
+    })
   }
   return spans
 }
 
-function endings(text: string, value: string): readonly Span[] {
-  const last = value.slice(-PART_CHARS_MIN)
-  const spans: Span[] = []
-  for (let found = text.indexOf(last); found >= 0; found = text.indexOf(last, found + 1)) {
-    const end = found + last.length
-    let chars = PART_CHARS_MIN
-    while (chars < value.length && text[end - chars - 1] === value.at(-chars - 1)) chars += 1
-    const start = end - chars
-    if (chars < value.length && MASKS.some((mask) => text.endsWith(mask, start))) {
-      spans.push([start, end])
-    }
+function endings(text: string, values: readonly string[]): readonly Span[] {
+  const there = values.filter((value) => text.includes(value.slice(-PART_CHARS_MIN)))
+  if (there.length === 0) return []
+  const [spans, backwards]: [Span[], string] = [[], reversed(text)]
+  for (const value of there) {
+    walkBeginnings(backwards, reversed(value), (chars, end) => {
+      const start = text.length - end
+      if (chars < PART_CHARS_MIN || !MASKS.some((mask) => text.endsWith(mask, start))) return
+      spans.push([start, start + chars])
+    })
   }
   return spans
 }

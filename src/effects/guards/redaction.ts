@@ -1,3 +1,4 @@
+import { reversed, walkBeginnings } from './beginnings.ts'
 import { findMasked } from './masked-secrets.ts'
 import { formsOf, type SecretForms } from './secret-forms.ts'
 import { findLookalikes, type Span } from './secret-patterns.ts'
@@ -88,17 +89,28 @@ function findAll(text: string, form: string, found: (at: number) => void): void 
 /** At least half of a secret, at an end of the text that somebody has shortened. */
 function findCut(text: string, value: string): readonly Span[] {
   const charsMin = Math.max(CUT_CHARS_MIN, Math.ceil(value.length / 2))
-  const charsMax = Math.min(value.length - 1, text.length)
-  const longest = (isThere: (chars: number) => boolean) => {
-    for (let chars = charsMax; chars >= charsMin; chars -= 1) if (isThere(chars)) return chars
-    return 0
-  }
-  const atEnd = longest((chars) => text.endsWith(value.slice(0, chars)))
-  const atStart = longest((chars) => text.startsWith(value.slice(-chars)))
+  const charsMax = value.length - 1
+  if (charsMax < charsMin) return []
   const spans: Span[] = []
-  if (atEnd > 0) spans.push([text.length - atEnd, text.length])
-  if (atStart > 0) spans.push([0, atStart])
+  const [head, tail] = [text.slice(0, charsMax), text.slice(-charsMax)]
+  if (tail.includes(value.slice(0, CUT_CHARS_MIN))) {
+    const chars = overlapOf(tail, value)
+    if (chars >= charsMin) spans.push([text.length - chars, text.length])
+  }
+  if (head.includes(value.slice(-CUT_CHARS_MIN))) {
+    const chars = overlapOf(reversed(head), reversed(value))
+    if (chars >= charsMin) spans.push([0, chars])
+  }
   return spans
+}
+
+/** How much of the beginning of a value a text ends with. */
+function overlapOf(text: string, value: string): number {
+  let overlap = 0
+  walkBeginnings(text, value, (chars, end) => {
+    if (end === text.length) overlap = chars
+  })
+  return overlap
 }
 
 const BASE64_LINE_END = /[A-Za-z0-9+/_-]{20}(?:\r?\n|(?:\\r)?\\n)[ \t]{0,40}[A-Za-z0-9+/_-]/
