@@ -56,7 +56,7 @@ const PATTERNS_WITH_DIGIT: readonly RegExp[] = [
 
 /** Encoded, so that it has letters of both kinds, or a digit. */
 const BASIC = new RegExp(`\\bauthorization${IS}basic\\s{1,4}(${TOKEN}{8,2000})`, 'gi')
-const ENCODED = /\d|[a-z].*[A-Z]|[A-Z].*[a-z]/
+const isEncoded = (text: string) => /\d/.test(text) || (/[a-z]/.test(text) && /[A-Z]/.test(text))
 
 const IN_ADDRESS = /\/\/([^\s/:@"'<>]{0,200}):([^\s/@"'<>]{3,2000})(?=@)/g
 /** What is filled in there later, by a program, a shell or a person. */
@@ -76,7 +76,7 @@ function findInAddresses(text: string): readonly Span[] {
 export function findLookalikes(text: string): readonly Span[] {
   const spans: Span[] = [...findPrivateKeys(text), ...findInAddresses(text)]
   for (const match of text.matchAll(BASIC)) {
-    if (ENCODED.test(match[1] ?? '')) spans.push(spanOf(match))
+    if (isEncoded(match[1] ?? '')) spans.push(spanOf(match))
   }
   for (const pattern of PATTERNS) {
     for (const match of text.matchAll(pattern)) spans.push(spanOf(match))
