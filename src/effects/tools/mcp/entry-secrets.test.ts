@@ -188,6 +188,16 @@ test('so is what an entry says that cannot be used', () => {
   expect(servers.flatMap(({ entry }) => ownSecrets(entry))).toEqual([KEY])
 })
 
+test('of thousands in one entry the first are known, and all that were given', () => {
+  const many = Array.from({ length: 3_000 }, (_, i) => [`K${i}_KEY`, `${KEY}${i}`])
+  const env = { ...Object.fromEntries(many), LAST_TOKEN: variable('GIVEN') }
+  const secrets = secretsOf({ command: 'x', env }, `{"token":"${KEY}"}`)
+  expect(secrets).toContain(`${KEY}39`)
+  expect(secrets).not.toContain(`${KEY}40`)
+  expect(secrets).toEqual(expect.arrayContaining([KEY, `{"token":"${KEY}"}`]))
+  expect(secrets).toHaveLength(42)
+})
+
 test('plain words, numbers, places and addresses are none, nor what is said about a secret', () => {
   const env = {
     ...{ DB_PASSWORD: 'postgres', API_KEY: 'your-api-key-here', MAX_TOKENS: '200000' },

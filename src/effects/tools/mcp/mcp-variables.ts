@@ -8,6 +8,12 @@ const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 /** Stands for a variable; no argument and no header can have it. */
 const UNKNOWN = '\0'
 
+/**
+ * More than any entry has of its own. Every text is looked through for each of them, so that a
+ * repository with thousands would leave time for nothing else.
+ */
+const OWN_SECRETS_MAX = 40
+
 /** An entry with its variables filled in, and what of it nobody else may see. */
 export type Expansion =
   | { readonly ok: true; readonly entry: McpEntry; readonly secrets: readonly string[] }
@@ -25,13 +31,15 @@ function namesIn(texts: readonly string[]): readonly string[] {
 
 /**
  * What nobody else may see of an entry as it is written, whether it is used or not: it lies in the
- * repository. Of what has to be filled in, only what is given for want of a variable is known.
+ * repository. Of what has to be filled in, only what is given for want of a variable is known, and of
+ * more than 40 the first.
  */
 export function ownSecrets(entry: McpEntry): readonly string[] {
   const written = mapTexts(entry, (text) =>
     replaceVariables(text, (_name, otherwise) => otherwise ?? UNKNOWN),
   )
-  return literalSecrets(written).filter((secret) => !secret.includes(UNKNOWN))
+  const known = literalSecrets(written).filter((secret) => !secret.includes(UNKNOWN))
+  return known.slice(0, OWN_SECRETS_MAX)
 }
 
 /**
@@ -60,9 +68,10 @@ export function expandEntry(
       return value || (otherwise ?? '')
     })
   const expanded = mapTexts(entry, expand)
-  for (const secret of literalSecrets(expanded)) {
-    if (isNoMixture(secret, filledIn)) secrets.add(secret)
-  }
+  const found = literalSecrets(expanded).filter((secret) => isNoMixture(secret, filledIn))
+  const isInside = (secret: string) => filledIn.some((value) => value.includes(secret))
+  const own = found.filter((secret) => !isInside(secret)).slice(0, OWN_SECRETS_MAX)
+  for (const secret of [...found.filter(isInside), ...own]) secrets.add(secret)
   const [name] = missing
   if (name === undefined) return { ok: true, entry: expanded, secrets: [...secrets] }
   const why = named.includes(name) ? 'which is not set' : 'which it was not given'
