@@ -275,6 +275,9 @@ describe('what looks like a secret', () => {
     "Authorization: 'Bearer valid-token' and { Authorization: 'Bearer wrong-token' }",
     "'Authorization': 'Basic credentials'",
     "if (text.includes('-----BEGIN PRIVATE KEY-----')) throw new Error('a key')",
+    `expect(text).toBe('-----BEGIN PRIVATE KEY-----')
+    withoutSurroundingWhitespaceAndEverythingElse()
+    end`,
     'An example that ends\n-----END PRIVATE KEY-----\nwithoutAnythingThatCouldBeOne',
     "const EDGES = ['-----BEGIN PRIVATE KEY-----', '-----END PRIVATE KEY-----']\n".repeat(3),
     `const BEGIN = '-----BEGIN PRIVATE KEY-----'

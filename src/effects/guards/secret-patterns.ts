@@ -74,7 +74,11 @@ function findInAddresses(text: string): readonly Span[] {
 
 /** Everything in a text that looks like a secret. */
 export function findLookalikes(text: string): readonly Span[] {
-  const spans: Span[] = [...findPrivateKeys(text), ...findInAddresses(text)]
+  const spans: Span[] = [
+    ...findPrivateKeys(text),
+    ...findEncodedKeys(text),
+    ...findInAddresses(text),
+  ]
   for (const match of text.matchAll(BASIC)) {
     if (isEncoded(match[1] ?? '')) spans.push(spanOf(match))
   }
@@ -102,23 +106,51 @@ const KEY_PIECES = /[A-Za-z0-9+/=]{24,32768}/g
 const KEY_SHARE_MIN = 0.4
 /** A key that was cut off: lines of content straight after its first one, which a diff may sign. */
 const KEY_START =
-  /(?:\s|\\[nr]){0,8}-?[A-Za-z0-9+/=]{24}(?:[A-Za-z0-9+/=\s\\]|(?<=\n)-(?!-)){0,32768}/y
+  /(?:\s|\\{1,4}[nr]){0,8}-?[A-Za-z0-9+/=]{24}(?:[A-Za-z0-9+/=\s\\]|(?<=\n)-(?!-)){0,32768}/y
+/** Before each line of a key: its number, the sign of a diff, and how far it is indented. */
+const MARGIN = '(?:[ \\t]{0,8}\\d{1,9}[:\\t |-])?[-+]?[ \\t]{0,40}'
+const MARGIN_CHARS_MAX = 64
+const BEFORE_EDGE = new RegExp(`(?<=^|\\n|\\\\n)${MARGIN}$`)
+const CONTENT = '[A-Za-z0-9+/=]{1,128}[ \\t\\r]{0,8}'
+const KEY_FIELD = '(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash): [^\\n]{0,200}'
+/** A key that was cut off whose lines have a margin, or fields before them. No name is its content. */
+const KEY_ROWS = new RegExp(
+  `[ \\t\\r]{0,8}\\n(?:${MARGIN}(?:${KEY_FIELD})?\\r?\\n){0,6}` +
+    `${MARGIN}(?=[A-Za-z+/=]{0,99}\\d)[A-Za-z0-9+/=]{40,128}[ \\t\\r]{0,8}(?=\\n|$)` +
+    `(?:\\n${MARGIN}${CONTENT}(?=\\n|$)){0,600}`,
+  'y',
+)
 /** The same from behind: a line of content, of those straight before its last one. */
-const KEY_LINE = /^[-+]?[ \t]{0,8}[A-Za-z0-9+/=]{1,128}[ \t\r]{0,8}$/
-const KEY_LINE_CHARS_MAX = 144
-const INDENT_CHARS_MAX = 8
+const KEY_LINE = new RegExp(`^${MARGIN}${CONTENT}$`)
+const KEY_LINE_CHARS_MAX = 208
 /** In a file, and inside JSON. */
 const LINE_ENDS = ['\n', '\\n']
 const KEY_CHARS_MAX = 32_768
+
+/** How the first line of anything in such a form begins, in base64. */
+const ENCODED_START =
+  /LS0tLS1CRUdJTi(?:[A-Za-z0-9+/]|\r?\n[ \t]{0,40}(?=[A-Za-z0-9+/]{1,128}={0,2}[ \t\r]{0,8}(?:\n|$))){20,32768}={0,2}/g
+const FIRST_LINE_CHARS = 64
+
+/** Private keys in base64, as Kubernetes has them, but no certificates. */
+function findEncodedKeys(text: string): readonly Span[] {
+  return [...text.matchAll(ENCODED_START)].flatMap((match) => {
+    const first = Buffer.from(match[0].slice(0, FIRST_LINE_CHARS), 'base64').toString('latin1')
+    return first.includes('PRIVATE KEY') ? [spanOf(match)] : []
+  })
+}
 
 /** Walks from edge to edge, so that a text with edges alone costs no more than another. */
 function findPrivateKeys(text: string): readonly Span[] {
   const spans: Span[] = []
   let begun: { readonly at: number; readonly contentAt: number } | undefined
   const cutOff = () => {
-    if (begun === undefined) return
-    KEY_START.lastIndex = begun.contentAt
-    if (KEY_START.test(text)) spans.push([begun.at, KEY_START.lastIndex])
+    if (begun === undefined) return undefined
+    for (const content of [KEY_START, KEY_ROWS]) {
+      content.lastIndex = begun.contentAt
+      if (content.test(text)) return spans.push([begun.at, content.lastIndex])
+    }
+    return undefined
   }
   for (const match of text.matchAll(KEY_EDGE)) {
     const end = match.index + match[0].length
@@ -150,8 +182,8 @@ function isContent(text: string): boolean {
 
 /** The rest of a key whose beginning was cut off, from its content to the end of its last line. */
 function findEnd(text: string, edgeAt: number, end: number): readonly Span[] {
-  let lineAt = edgeAt
-  while (edgeAt - lineAt < INDENT_CHARS_MAX && /[-+ \t]/.test(text[lineAt - 1] ?? '')) lineAt -= 1
+  const before = text.slice(Math.max(0, edgeAt - MARGIN_CHARS_MAX), edgeAt)
+  const lineAt = edgeAt - (BEFORE_EDGE.exec(before)?.[0].length ?? 0)
   const starts = LINE_ENDS.map((lineEnd) => contentStart(text, lineAt, lineEnd))
   const start = Math.min(...starts)
   return KEY_CONTENT.test(text.slice(start, edgeAt)) ? [[start, end]] : []

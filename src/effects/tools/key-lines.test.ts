@@ -63,6 +63,18 @@ test.each([
   expect(await clean(`key.txt:2:${lines[1]}`)).toMatch(/^key\.txt:2:\W*\[redacted\]\W*$/)
 })
 
+test.each([
+  ['in one line', (pem: string) => pem.replaceAll(/(?<=[A-Za-z0-9+/])\n(?=[A-Za-z0-9+/])/g, '')],
+  ['in base64', (pem: string) => Buffer.from(pem).toString('base64').replaceAll(/.{76}/g, '$&\n')],
+])('a line of a key is not shown %s either', async (_, put) => {
+  const { privateKey: longer } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const text = put(longer.export({ type: 'pkcs8', format: 'pem' }).toString())
+  writeFileSync(join(workspace, 'key.txt'), text)
+  const line = text.split('\n')[1]
+  expect(line?.length).toBeGreaterThan(64)
+  expect(await clean(`key.txt:2:${line}`)).toBe('key.txt:2:[redacted]')
+})
+
 test('of a file that cannot be looked at, no line is shown that could be of a key', async () => {
   const large = write('large.txt', FILE_BYTES_MAX + 1)
   const largest = write('largest.txt', FILE_BYTES_MAX)

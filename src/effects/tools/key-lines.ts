@@ -4,8 +4,9 @@ import type { ToolContext } from './tool.ts'
 
 /** A line that was found, and is of a private key for all that can be seen of it, be it in quotes. */
 const FOUND =
-  /^(.{1,4096}?):(\d{1,9}):[^A-Za-z0-9+/=]{0,40}[A-Za-z0-9+/=]{24,128}(?:\\[nr])*(?:[^A-Za-z0-9+/=]|(?<= )\+){0,40}$/
-const KEY = /PRIVATE KEY(?: BLOCK)?-----/
+  /^(.{1,4096}?):(\d{1,9}):[^A-Za-z0-9+/=]{0,40}[A-Za-z0-9+/=]{24,300}(?:\\[nr])*(?:[^A-Za-z0-9+/=]|(?<= )\+){0,40}$/
+/** Its edges, also in base64. */
+const KEY = /PRIVATE KEY(?: BLOCK)?-----|LS0tLS1CRUdJTi/
 
 /** So much is looked at; beyond it, and where nothing can be, no line is shown that could be one. */
 export const LOOKED_AT_BYTES_MAX = 8 * 1024 * 1024
