@@ -15,7 +15,8 @@ const PATTERNS: readonly RegExp[] = [
   /\b(?:gh[opsur]_|github_pat_)\w{20,2000}/g,
   /\bgl(?:pat|ptt|rt|dt|oas|ft|cbt|imt|agent|soat)-[\w-]{16,2000}/g,
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\baws_secret_access_key["']?\s{0,4}[:=]\s{0,4}["']?([A-Za-z0-9/+]{40})/gi,
+  /\b(?:aws_)?secret_?(?:access_?)?key["']?\s{0,16}[:=]\s{0,4}["']?([A-Za-z0-9/+]{40})(?![\w/+=])/gi,
+  /\b(?:aws_)?session_?token["']?\s{0,16}[:=]\s{0,4}["']?([A-Za-z0-9/+=]{100,2000})/gi,
   /\bAIza[\w-]{30,2000}/g,
   /\bya29\.[\w-]{20,2000}/g,
   /\bGOCSPX-[\w-]{20,2000}/g,
@@ -25,6 +26,11 @@ const PATTERNS: readonly RegExp[] = [
   /\bpypi-[\w-]{50,2000}/g,
   /\bhf_[A-Za-z0-9]{24,2000}/g,
   /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,2000}/g,
+  /\b(?:do[opr]_v1_|dapi|shp(?:at|ca|pa|ss)_|sbp_|rubygems_)[a-f0-9]{32,2000}/g,
+  /\b(?:hv[bs]\.|dckr_pat_|ATATT3|glsa_)[\w-]{24,2000}/g,
+  /\bAGE-SECRET-KEY-1[A-Z0-9]{50,2000}/g,
+  /\bhooks\.slack\.com\/services\/(?!\w{1,20}\/\w{1,20}\/X)([\w/]{20,200})/g,
+  /\bdiscord(?:app)?\.com\/api\/webhooks\/\d{15,22}\/([\w-]{60,100})/g,
   /\bSG\.[\w-]{20,30}\.[\w-]{30,2000}/g,
   /(?<![\w-])eyJ[\w-]{8,4096}\.eyJ[\w-]{8,8192}\.[\w-]{8,4096}/g,
   /:\/\/([\w-]{20,2000})(?=@)/g,
@@ -41,17 +47,39 @@ const PASSWORD = bareValue(6)
 /** Programs make these, and make them longer; a shorter one is the name of one, or a count. */
 const MADE = bareValue(16)
 
+/** At the start of a line, as in a file of variables, a shell, a Dockerfile, a diff and YAML. */
+const LINE = '^[-+ \\t]{0,40}(?:(?:export|set|ENV|ARG) )?(?:[A-Z][A-Z0-9_]{0,80})?'
+/** In quotes it is a value there too, and behind a colon, unless more follows, as in code. */
+const lineValue = (charsMin: number) =>
+  `(?:=["']|:[ \\t]{1,8}["']?)([^\\s"'\`<>$%{}()[\\]\\\\,;&|.]{${charsMin},200})(?=["']?[ \\t\\r]{0,8}(?:$|#))`
+const MADE_NAME =
+  'TOKEN|SECRET|(?:API|ACCESS|SECRET|PRIVATE|MASTER|ENCRYPTION|SIGNING)_?KEY(?:_BASE)?'
+
 /** Like those above, but also like words and names in code: only what has a digit counts. */
 const PATTERNS_WITH_DIGIT: readonly RegExp[] = [
-  /\bsk-[\w-]{16,2000}/g,
+  // Not the name of an algorithm of SSH.
+  /\bsk-(?!ecdsa-sha2-|ssh-)[\w-]{16,2000}/g,
+  /\b(?:gsk_|xai-|pplx-|r8_|lin_api_|tvly-|ntn_|whsec_)[A-Za-z0-9]{30,2000}/g,
   new RegExp(`\\bauthorization${IS}(?:bearer|token)\\s{1,4}(${TOKEN}{8,2000})`, 'gi'),
   // In npm's settings, and not of an object in somebody's code.
   /(?<![\w.@$])_(?:authToken|auth|password)\s{0,4}=\s{0,4}["']?([\w~+/=-]{8,2000})(?![\w.(])/g,
   new RegExp(`\\b(?:x-api-key|x-goog-api-key|private-token)${IS}(${TOKEN}{16,2000})`, 'gi'),
   new RegExp(`(?<=PASS(?:WORD|WD|PHRASE)?)=${PASSWORD}`, 'g'),
-  new RegExp(`(?<=TOKEN|SECRET|(?:API|ACCESS|SECRET)_?KEY)=(?![./~])${MADE}`, 'g'),
+  new RegExp(`(?<=${MADE_NAME})=(?![./~])${MADE}`, 'g'),
+  new RegExp(`(?<=${LINE}PASS(?:WORD|WD|PHRASE)?)${lineValue(6)}`, 'gm'),
+  new RegExp(`(?<=${LINE}(?:${MADE_NAME}))${lineValue(16)}`, 'gm'),
   // Where a shell is has the same name.
-  new RegExp(`(?<=(?:^|[\\s;?&"'])(?:password|passwd|pwd(?!=[./~])))=${PASSWORD}`, 'gim'),
+  new RegExp(
+    `(?<=(?:^|[\\s;?&"'])(?:--[\\w-]{0,40})?(?:password|passwd|pwd(?!=[./~])))=${PASSWORD}`,
+    'gim',
+  ),
+  new RegExp(`(?<=(?:^|\\s)--[\\w-]{0,40}(?:token|secret|api-?key))=(?![./~])${MADE}`, 'gm'),
+  new RegExp(
+    `\\bmachine\\s{1,20}\\S{1,200}\\s{1,20}login\\s{1,20}\\S{1,200}\\s{1,20}password\\s{1,20}${PASSWORD}`,
+    'g',
+  ),
+  // A property, which begins at the edge, as what is set in code mostly does not.
+  new RegExp(`(?<=^[-+]?[a-z][\\w.-]{0,80}[._-]password)=${PASSWORD}`, 'gm'),
 ]
 
 /** Encoded, so that it has letters of both kinds, or a digit. */
@@ -60,7 +88,7 @@ const isEncoded = (text: string) => /\d/.test(text) || (/[a-z]/.test(text) && /[
 
 const IN_ADDRESS = /\/\/([^\s/:@"'<>]{0,200}):([^\s/@"'<>]{3,2000})(?=@)/g
 /** What is filled in there later, by a program, a shell or a person. */
-const FILLED_IN = /^\$[\w(]|[{}]|^%\w+%$|^\*+$/
+const FILLED_IN = /^\$[\w(]|[{}]|^%\w+%$|^\*+$|^\[?pass(?:word|wd)?\]?$/i
 
 /** Passwords in addresses, but for those that nobody keeps a secret: a user's own name. */
 function findInAddresses(text: string): readonly Span[] {
