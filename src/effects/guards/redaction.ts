@@ -9,6 +9,9 @@ export const REDACTED = '[redacted]'
 /** Of a secret that was cut off with its text, as much as this is too much to be shown. */
 const CUT_CHARS_MIN = 8
 
+/** A form of a secret that is longer is not looked for by a search, which may go back and forth. */
+const SEARCHED_CHARS_MAX = 256
+
 /**
  * The door for every text that is stored, printed, shown or sent: known values and what looks like
  * a secret are replaced. Known values are also found as base64, hexadecimal, percent-encoded, in
@@ -83,7 +86,23 @@ function findKnown(text: string, secrets: readonly SecretForms[]): readonly Span
 }
 
 function findAll(text: string, form: string, found: (at: number) => void): void {
+  if (form.length > SEARCHED_CHARS_MAX) {
+    findLong(text, form, found)
+    return
+  }
   for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + form.length)) found(at)
+}
+
+/** The same in one walk, for a form that may be alike at so many places that a search takes long. */
+function findLong(text: string, form: string, found: (at: number) => void): void {
+  if (!text.includes(form.slice(0, SEARCHED_CHARS_MAX))) return
+  let foundTo = 0
+  walkBeginnings(text, form, (chars, end) => {
+    const start = end - chars
+    if (chars < form.length - 1 || text[end] !== form.at(-1) || start < foundTo) return
+    found(start)
+    foundTo = start + form.length
+  })
 }
 
 /** At least half of a secret, at an end of the text that somebody has shortened. */
