@@ -179,6 +179,16 @@ describe('variables of an entry', () => {
     })
   })
 
+  test('are not looked for again and again where none of them ends', () => {
+    const { entry } = serverOf({ command: `${variable('A')} ${'${B:-'.repeat(1_000)}` })
+    const long = { ...entry, command: '${B:-'.repeat(40_000) }
+    const startedMs = performance.now()
+    expect(variablesIn(entry)).toEqual(['A'])
+    expect(variablesIn(long as typeof entry)).toEqual([])
+    // No time by itself; to go to the end from each takes 10 s.
+    expect(performance.now() - startedMs).toBeLessThan(2_000)
+  })
+
   test('named like what every object has are not set', () => {
     const odd = serverOf({ command: variable('constructor') }).entry
     expect(expandEntry(odd, ['constructor'], {})).toMatchObject({ ok: false })

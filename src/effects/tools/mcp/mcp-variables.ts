@@ -25,7 +25,9 @@ export function variablesIn(entry: McpEntry): readonly string[] {
 }
 
 function namesIn(texts: readonly string[]): readonly string[] {
-  const names = texts.flatMap((text) => [...text.matchAll(REFERENCE)].map(([, name = '']) => name))
+  const names = texts.flatMap((text) =>
+    [...text.slice(0, closedTo(text)).matchAll(REFERENCE)].map(([, name = '']) => name),
+  )
   return [...new Set(names)].sort()
 }
 
@@ -89,11 +91,15 @@ function variablesInSecretPlaces(entry: McpEntry): ReadonlySet<string> {
 }
 
 /** What never ends is not looked through again and again: nobody has trusted the text yet. */
+function closedTo(text: string): number {
+  return text.lastIndexOf('}') + 1
+}
+
 function replaceVariables(
   text: string,
   fill: (name: string, otherwise: string | undefined) => string,
 ): string {
-  const end = text.lastIndexOf('}') + 1
+  const end = closedTo(text)
   const replaced = text
     .slice(0, end)
     .replace(REFERENCE, (_, name: string, otherwise?: string) => fill(name, otherwise))
