@@ -1,5 +1,5 @@
 import { reversed, walkBeginnings } from './beginnings.ts'
-import type { Span } from './secret-patterns.ts'
+import type { Span } from './span.ts'
 
 /** What somebody put in the place of the middle of a secret, or of all but one end. */
 const MASKS = ['..', '…', '**']

@@ -1,7 +1,8 @@
 import { reversed, walkBeginnings } from './beginnings.ts'
 import { findMasked } from './masked-secrets.ts'
 import { formsOf, type SecretForms } from './secret-forms.ts'
-import { findLookalikes, type Span } from './secret-patterns.ts'
+import { findLookalikes } from './secret-patterns.ts'
+import type { Span } from './span.ts'
 
 /** What stands in the place of what was taken out. */
 export const REDACTED = '[redacted]'
