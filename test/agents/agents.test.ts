@@ -60,7 +60,7 @@ describe.concurrent.each(REAL_AGENTS)('$agent by $mode', { timeout: TIMEOUT_MS }
   test('changes nothing where it may only read, and runs nothing that its user trusts', async ({
     expect,
   }) => {
-    const answers = [real.edit, real.shell('echo ran$((6 * 7))'), done]
+    const answers = [real.edit, real.shell('printf ran%d 42'), done]
     const files = (url: string) => ({ ...real.files?.(url), ...real.trustingFiles })
     await playScene(world, { ...real, files }, { answers, access: 'read' }, async (scene) => {
       const events = await thinkThrough(scene.brain, scene.turn)

@@ -12,7 +12,7 @@ export interface RealAgent {
   /** Its own variables, and the files that it finds in its home, for a provider at that address. */
   readonly variables: (url: string) => Readonly<Record<string, string>>
   readonly files?: (url: string) => Readonly<Record<string, string>>
-  /** Files of a home whose user lets it run commands unasked. */
+  /** Files of a home whose user lets it run commands unasked, in each way that there is. */
   readonly trustingFiles?: Readonly<Record<string, string>>
   readonly model?: string
   /** A model's call of its own tool that replaces `one` by `two` in a.txt. */
@@ -34,7 +34,7 @@ const CLAUDE = {
   agent: 'claude',
   variables: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'sk-ant-api03-own-key-01' }),
   trustingFiles: {
-    '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash(echo:*)'] } }),
+    '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash(printf:*)'] } }),
   },
   edit: calls('Edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }),
   shell: (command) => calls('Bash', { command, description: 'Looks around' }),
@@ -102,6 +102,7 @@ export const REAL_AGENTS: readonly RealAgent[] = [
       '.gemini/settings.json': JSON.stringify({
         security: { auth: { selectedType: 'gemini-api-key' } },
         tools: { allowed: ['run_shell_command'] },
+        policyPaths: ['~/policies'],
       }),
     },
     // Else it asks a model which model to ask.
@@ -138,8 +139,10 @@ export const REAL_AGENTS: readonly RealAgent[] = [
       '.config/opencode/.gitignore': 'node_modules\n',
       '.config/opencode/opencode.json': JSON.stringify({
         permission: { bash: 'allow' },
-        agent: { build: { permission: { bash: 'allow' } } },
+        default_agent: 'trusted',
+        agent: { trusted: { mode: 'primary', permission: { bash: 'allow' } } },
       }),
+      '.config/opencode/agent/build.md': '---\npermission:\n  bash: allow\n---\nYou build.\n',
     },
     edit: calls('edit', { filePath: 'a.txt', oldString: 'one', newString: 'two' }),
     shell: (command) => calls('bash', { command, description: 'Looks around' }),

@@ -1,4 +1,6 @@
 import type { Agent } from './agent.ts'
+import { TOOL_SERVER } from './agent-prompt.ts'
+import { opencodeReading } from './opencode-reading.ts'
 
 /** Those tools of Claude Code that do something. */
 export const CLAUDE_DOING = ['Bash', 'BashOutput', 'KillShell', 'Edit', 'Write', 'NotebookEdit']
@@ -12,8 +14,6 @@ toolName = ["run_shell_command", "replace", "write_file"]
 decision = "deny"
 priority = 999
 `
-
-const OPENCODE_DENIED = { edit: 'deny', bash: 'deny', webfetch: 'deny' }
 
 /**
  * The agents that we know. Of the user's home an agent sees its credentials, which it alone reads
@@ -86,7 +86,12 @@ export const AGENTS = {
     addresses: ['GOOGLE_GEMINI_BASE_URL'],
     // Where it does not trust a folder it starts no MCP server, and ours is one.
     environment: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
-    readingSettings: { content: GEMINI_DENIED, at: { home: '.gemini/policies/reading.toml' } },
+    reading: {
+      // Its user's own are started in the workspace, where `npx` finds a repository's packages first.
+      args: ['--allowed-mcp-server-names', TOOL_SERVER],
+      // As an option, since the folder of policies is not read where a setting names another.
+      file: { flag: '--policy', name: 'reading.toml', content: GEMINI_DENIED },
+    },
     home: [
       { path: '.gemini/oauth_creds.json', access: 'write' },
       { path: '.gemini/google_accounts.json', access: 'read' },
@@ -111,20 +116,17 @@ export const AGENTS = {
     },
     // It stops altogether when it is refused what it asks for; what is denied it works without.
     permissions: {
-      read: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_DENIED) },
+      read: { OPENCODE_PERMISSION: '{"edit":"deny","bash":"deny","webfetch":"deny"}' },
       write: { OPENCODE_PERMISSION: '{"edit":"ask","bash":"ask","webfetch":"ask"}' },
     },
-    readingSettings: {
-      content: JSON.stringify({
-        permission: OPENCODE_DENIED,
-        agent: Object.fromEntries(
-          ['build', 'plan', 'general', 'explore'].map((name) => [
-            name,
-            { permission: OPENCODE_DENIED },
-          ]),
+    reading: {
+      settings: {
+        variable: 'OPENCODE_CONFIG_CONTENT',
+        files: ['config.json', 'opencode.json', 'opencode.jsonc'].map(
+          (name) => `.config/opencode/${name}`,
         ),
-      }),
-      at: { variable: 'OPENCODE_CONFIG' },
+        make: opencodeReading,
+      },
     },
     home: [
       { path: '.local/share/opencode/auth.json', access: 'write' },

@@ -1,13 +1,13 @@
-import { realpath, writeFile } from 'node:fs/promises'
+import { readFile, realpath, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { doEach } from '../../do-each.ts'
-import { isOfSystem, PRIVATE_HOME } from '../../sandbox/bubblewrap-view.ts'
+import { isOfSystem } from '../../sandbox/bubblewrap-view.ts'
 import { prepareOwnFolder, removeTemporary } from '../../sandbox/own-folder.ts'
 import type { Isolation, Sandbox, SandboxMount } from '../../sandbox/sandbox.ts'
 import { makeSocketFolder } from '../../sandbox/way-out.ts'
 import type { Turn, TurnWorkspace } from '../brain.ts'
-import type { Agent, AgentCommand, Confinement, HeadlessCommand } from './agent.ts'
+import type { Agent, AgentCommand, Confinement, HeadlessCommand, ReadingMeans } from './agent.ts'
 import { coveringMounts, homeMounts } from './agent-mounts.ts'
 import { type AgentProcess, startAgentProcess } from './agent-process.ts'
 import { offeredTools } from './agent-prompt.ts'
@@ -24,7 +24,6 @@ import {
 /** Where the socket of our tools is seen inside. */
 const INSIDE_FOLDER = '/run/slipway-tools'
 const SOCKET = 'tools.sock'
-const SETTINGS = 'settings'
 
 /** Where agents are started, and what is the user's own about it. */
 export interface AgentSettings {
@@ -84,8 +83,9 @@ export async function openAgentPlace(
     const offered = { tools: offeredTools(turn), idPrefix, areAnnounced }
     const tools = await openToolServer({ socketPath, ...offered })
     cleanups.push(() => tools.close())
-    const held = settingsFor(settings.agent, workspace)
-    if (held !== undefined) await writeFile(join(socketFolder, SETTINGS), held.content)
+    const reading = workspace.access === 'read' ? settings.agent.reading : undefined
+    const { file } = reading ?? {}
+    if (file !== undefined) await writeFile(join(socketFolder, file.name), file.content)
     const sandbox = await openSandbox(settings, { workspace, installation, socketFolder })
     cleanups.push(() => sandbox.close())
     const isApart = isolation.level !== 'none'
@@ -93,8 +93,9 @@ export async function openAgentPlace(
     const env = {
       ...agentEnvironment(settings, workspace),
       ...installation.variables,
-      ...settingsVariable(settings.agent, workspace, join(folder, SETTINGS)),
+      ...(await readingVariable(settings, reading)),
     }
+    const held = file === undefined ? [] : [file.flag, join(folder, file.name)]
     const node = isolation.level === 'container' ? 'node' : await realpath(process.execPath)
     return {
       workspace,
@@ -103,7 +104,7 @@ export async function openAgentPlace(
       bridge: bridgeCommand(node, join(folder, SOCKET)),
       secrets: secretsOf(settings.agent, settings.environment),
       start({ timeoutMs, args = [], variables }) {
-        const argv = startLine(installation, args)
+        const argv = startLine(installation, [...(reading?.args ?? []), ...held, ...args])
         return startAgentProcess(sandbox, { argv, env: { ...env, ...variables }, timeoutMs })
       },
       close,
@@ -114,18 +115,17 @@ export async function openAgentPlace(
   }
 }
 
-/** The settings that an agent is held to in a state; undefined where it has its own alone. */
-function settingsFor({ readingSettings }: Agent, { access }: TurnWorkspace) {
-  return access === 'read' ? readingSettings : undefined
-}
-
-function settingsVariable(
-  agent: Agent,
-  workspace: TurnWorkspace,
-  path: string,
-): Readonly<Record<string, string>> {
-  const at = settingsFor(agent, workspace)?.at
-  return at !== undefined && 'variable' in at ? { [at.variable]: path } : {}
+/** The variable with the settings that hold an agent to reading, where it has one. */
+async function readingVariable(
+  settings: AgentSettings,
+  { settings: held }: ReadingMeans = {},
+): Promise<Readonly<Record<string, string>>> {
+  if (held === undefined) return {}
+  const found = held.files.map((path) =>
+    readFile(join(homeOf(settings), path), 'utf8').catch(() => []),
+  )
+  const texts = (await Promise.all(found)).flat()
+  return { [held.variable]: held.make(settings.environment[held.variable], texts) }
 }
 
 /** The agent's programs: the one that is started, and the one that an adapter starts. */
@@ -175,16 +175,11 @@ async function mountsFor(
   { workspace, installation, socketFolder }: Surroundings,
 ): Promise<readonly SandboxMount[]> {
   const { agent } = settings
-  const at = settingsFor(agent, workspace)?.at
-  const inHome = at !== undefined && 'home' in at ? [join(PRIVATE_HOME, at.home)] : []
   const parts = installation.parts.filter((part) => !isOfSystem(part))
   return [
     { outside: socketFolder, inside: INSIDE_FOLDER, access: 'read' },
     ...parts.map((part): SandboxMount => ({ outside: part, inside: part, access: 'read' })),
     ...(await homeMounts(agent, homeOf(settings))),
-    ...inHome.map(
-      (inside): SandboxMount => ({ outside: join(socketFolder, SETTINGS), inside, access: 'read' }),
-    ),
     ...(await coveringMounts(agent, workspace.folder, join(socketFolder, 'empty'))),
   ]
 }

@@ -22,14 +22,10 @@ export interface Agent {
   /** Set by what the state allows, for an agent that would else ask nobody. */
   readonly permissions?: Readonly<Record<'read' | 'write', Readonly<Record<string, string>>>>
   /**
-   * Settings for states that only read, which count more than the user's own: who trusts a command
-   * has not trusted what a coder makes of it. They are in a file that a variable names, or in its
-   * home, which it has only in a sandbox.
+   * What it is held to where a state only reads, whatever its user has set: who trusts a command has
+   * not trusted what a coder makes of it.
    */
-  readonly readingSettings?: {
-    readonly content: string
-    readonly at: { readonly variable: string } | { readonly home: string }
-  }
+  readonly reading?: ReadingMeans
   /** What it keeps in the user's home and needs; what is not there is left out. */
   readonly home: readonly HomeFile[]
   /**
@@ -39,6 +35,20 @@ export interface Agent {
   readonly repository?: readonly string[]
   /** The hosts of its maker, for whoever has told it no address. */
   readonly hosts: readonly string[]
+}
+
+/** The ways to hold an agent to reading. */
+export interface ReadingMeans {
+  /** Put after its own arguments. */
+  readonly args?: readonly string[]
+  /** A file of settings, and the option that names it. */
+  readonly file?: { readonly flag: string; readonly name: string; readonly content: string }
+  /** A variable with settings, made of what it holds and of what files of the user's home hold. */
+  readonly settings?: {
+    readonly variable: string
+    readonly files: readonly string[]
+    make(given: string | undefined, texts: readonly string[]): string
+  }
 }
 
 /** A command, as the user would type it. Its first word is looked for in PATH. */
