@@ -34,7 +34,10 @@ const CLAUDE = {
   agent: 'claude',
   variables: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'sk-ant-api03-own-key-01' }),
   trustingFiles: {
-    '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash(printf:*)'] } }),
+    '.claude/settings.json': JSON.stringify({
+      permissions: { allow: ['Bash(printf:*)'] },
+      hooks: { UserPromptSubmit: [{ hooks: [{ type: 'command', command: 'printf ran%d 42' }] }] },
+    }),
   },
   edit: calls('Edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' }),
   shell: (command) => calls('Bash', { command, description: 'Looks around' }),
@@ -80,6 +83,9 @@ const CODEX = {
   sees: { unauthorized: 'auth', rate_limited: 'rate_limited', empty: 'network' },
 } as const satisfies Omit<RealAgent, 'mode'>
 
+/** A hook of Gemini CLI's, which tells its model what it prints. */
+const HOOK = `printf '{"hookSpecificOutput":{"additionalContext":"ran%d"}}' 42`
+
 /** All of them, in each way to talk with them. */
 export const REAL_AGENTS: readonly RealAgent[] = [
   { ...CLAUDE, mode: 'acp', tellsTokens: true },
@@ -103,6 +109,7 @@ export const REAL_AGENTS: readonly RealAgent[] = [
         security: { auth: { selectedType: 'gemini-api-key' } },
         tools: { allowed: ['run_shell_command'] },
         policyPaths: ['~/policies'],
+        hooks: { BeforeAgent: [{ hooks: [{ type: 'command', command: HOOK, name: 'trusted' }] }] },
       }),
     },
     // Else it asks a model which model to ask.

@@ -1,9 +1,13 @@
 import type { Agent } from './agent.ts'
 import { TOOL_SERVER } from './agent-prompt.ts'
+import { geminiReading } from './gemini-reading.ts'
 import { opencodeReading } from './opencode-reading.ts'
 
 /** Those tools of Claude Code that do something. */
 export const CLAUDE_DOING = ['Bash', 'BashOutput', 'KillShell', 'Edit', 'Write', 'NotebookEdit']
+
+/** Hooks of a user's are commands, and run in the workspace. */
+export const CLAUDE_READING = { disableAllHooks: true }
 
 /** Not what a repository configures: it could name another address for the user's key. */
 const CLAUDE_OPTIONS = { settingSources: ['user'] }
@@ -28,7 +32,15 @@ export const AGENTS = {
       program: ['CLAUDE_CODE_EXECUTABLE', 'claude'],
       model: { variable: 'ANTHROPIC_MODEL' },
       meta: {
-        read: { claudeCode: { options: { ...CLAUDE_OPTIONS, disallowedTools: CLAUDE_DOING } } },
+        read: {
+          claudeCode: {
+            options: {
+              ...CLAUDE_OPTIONS,
+              disallowedTools: CLAUDE_DOING,
+              settings: CLAUDE_READING,
+            },
+          },
+        },
         write: { claudeCode: { options: CLAUDE_OPTIONS } },
       },
     },
@@ -91,6 +103,7 @@ export const AGENTS = {
       args: ['--allowed-mcp-server-names', TOOL_SERVER],
       // As an option, since the folder of policies is not read where a setting names another.
       file: { flag: '--policy', name: 'reading.toml', content: GEMINI_DENIED },
+      home: { path: '.gemini/settings.json', make: geminiReading },
     },
     home: [
       { path: '.gemini/oauth_creds.json', access: 'write' },

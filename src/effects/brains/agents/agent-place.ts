@@ -1,8 +1,8 @@
 import { readFile, realpath, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { doEach } from '../../do-each.ts'
-import { isOfSystem } from '../../sandbox/bubblewrap-view.ts'
+import { isOfSystem, PRIVATE_HOME } from '../../sandbox/bubblewrap-view.ts'
 import { prepareOwnFolder, removeTemporary } from '../../sandbox/own-folder.ts'
 import type { Isolation, Sandbox, SandboxMount } from '../../sandbox/sandbox.ts'
 import { makeSocketFolder } from '../../sandbox/way-out.ts'
@@ -175,13 +175,31 @@ async function mountsFor(
   { workspace, installation, socketFolder }: Surroundings,
 ): Promise<readonly SandboxMount[]> {
   const { agent } = settings
+  const home = await homeMounts(agent, homeOf(settings))
+  const isReading = workspace.access === 'read'
+  const otherwise = isReading ? await mountsForReading(settings, socketFolder) : []
   const parts = installation.parts.filter((part) => !isOfSystem(part))
   return [
     { outside: socketFolder, inside: INSIDE_FOLDER, access: 'read' },
     ...parts.map((part): SandboxMount => ({ outside: part, inside: part, access: 'read' })),
-    ...(await homeMounts(agent, homeOf(settings))),
+    ...home.filter(({ inside }) => !otherwise.some((mount) => mount.inside === inside)),
+    ...otherwise,
     ...(await coveringMounts(agent, workspace.folder, join(socketFolder, 'empty'))),
   ]
+}
+
+/** A file of the home that an agent which only reads sees otherwise, where there is one. */
+async function mountsForReading(
+  settings: AgentSettings,
+  folder: string,
+): Promise<readonly SandboxMount[]> {
+  const { home } = settings.agent.reading ?? {}
+  if (home === undefined) return []
+  const text = await readFile(join(homeOf(settings), home.path), 'utf8').catch(() => undefined)
+  if (text === undefined) return []
+  const outside = join(folder, basename(home.path))
+  await writeFile(outside, home.make(text), { mode: 0o600 })
+  return [{ outside, inside: join(PRIVATE_HOME, home.path), access: 'read' }]
 }
 
 function homeOf({ environment }: AgentSettings): string {

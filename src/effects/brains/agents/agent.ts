@@ -43,6 +43,8 @@ export interface ReadingMeans {
   readonly args?: readonly string[]
   /** A file of settings, and the option that names it. */
   readonly file?: { readonly flag: string; readonly name: string; readonly content: string }
+  /** A file of the user's home that it sees otherwise, where it has not the home itself. */
+  readonly home?: { readonly path: string; make(text: string): string }
   /** A variable with settings, made of what it holds and of what files of the user's home hold. */
   readonly settings?: {
     readonly variable: string

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readTokens } from '../token-count.ts'
-import { CLAUDE_DOING } from './agent-catalog.ts'
+import { CLAUDE_DOING, CLAUDE_READING } from './agent-catalog.ts'
 import { explainWords } from './agent-failure.ts'
 import { TOOL_SERVER } from './agent-prompt.ts'
 import type { AgentEnd, ConversationTask } from './agent-turn.ts'
@@ -88,6 +88,7 @@ class ClaudeDialect implements Dialect {
       ...['--permission-mode', isWriting ? 'acceptEdits' : 'default'],
       ...['--allowedTools', [...READING, ...(isWriting ? CLAUDE_DOING : [])].join(',')],
       ...(isWriting ? [] : ['--disallowedTools', CLAUDE_DOING.join(',')]),
+      ...(isWriting ? [] : ['--settings', JSON.stringify(CLAUDE_READING)]),
       ...(options.model === undefined ? [] : ['--model', options.model]),
     ]
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseCommented } from './commented-json.ts'
 
 /** A name that no user has given to an agent of opencode, so that nobody has allowed it anything. */
 const READER = 'slipway-reader'
@@ -36,16 +37,5 @@ export function opencodeReading(given: string | undefined, texts: readonly strin
 
 /** Undefined for what opencode could not read either. */
 function readConfiguration(text: string): Configuration | undefined {
-  try {
-    return configurationSchema.safeParse(JSON.parse(withoutComments(text))).data
-  } catch {
-    return undefined
-  }
-}
-
-/** JSON as people write it may have comments, and commas before a closing bracket. */
-function withoutComments(text: string): string {
-  return text
-    .replace(/("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (_, words = '') => words)
-    .replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, words = '') => words)
+  return configurationSchema.safeParse(parseCommented(text)).data
 }
