@@ -145,6 +145,8 @@ export const AGENTS = {
       { path: '.local/share/opencode/auth.json', access: 'write' },
       { path: '.config/opencode', access: 'read', inParts: true },
     ],
+    // It takes plugins from these, which are programs, also where it is told to take nothing.
+    repository: ['.opencode', 'opencode.json', 'opencode.jsonc'],
     hosts: ['opencode.ai', 'models.dev'],
   },
 } as const satisfies Readonly<Record<string, Agent>>
