@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -31,4 +31,22 @@ test('a start removes what a killed process has left, also where paths are short
   expect(existsSync(ours)).toBe(true)
   expect(existsSync(foreign)).toBe(true)
   expect(readdirSync(here)).toEqual([])
+})
+
+test('a start removes nothing that another user has put there under such a name', async () => {
+  const temporary = join(scratch, 'tmp')
+  const elsewhere = join(scratch, 'elsewhere')
+  for (const folder of [temporary, elsewhere]) mkdirSync(folder)
+  vi.stubEnv('TMPDIR', temporary)
+  const state = join(scratch, 'x'.repeat(100))
+  const ours = await makeSocketFolder(await prepareOwnFolder(state))
+  const [link, folder] = ['0', '1'].map((digit) => ours.replace(PROCESS_NAME, digit.repeat(12)))
+  symlinkSync(elsewhere, link as string)
+  await prepareOwnFolder(state)
+  expect(existsSync(link as string)).toBe(true)
+  mkdirSync(folder as string)
+  const another = vi.spyOn(process, 'getuid').mockReturnValue(Number(process.getuid?.()) + 1)
+  await prepareOwnFolder(state)
+  expect(existsSync(folder as string)).toBe(true)
+  another.mockRestore()
 })

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { realFolder } from '../process/real-folder.ts'
@@ -24,8 +24,18 @@ async function removeLeft(folder: string, pattern: RegExp): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const owner = pattern.exec(name)?.[1]
     if (owner === undefined || owner === PROCESS_NAME) continue
-    await removeTemporary(join(folder, name))
+    const path = join(folder, name)
+    if (await isOwnFolder(path)) await removeTemporary(path)
   }
+}
+
+/**
+ * Whether this user made a folder. Where everybody may put something, a link or a folder of another
+ * user's may have such a name, and what it leads to would be removed.
+ */
+async function isOwnFolder(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined)
+  return found?.isDirectory() === true && found.uid === process.getuid?.()
 }
 
 /** In the machine's folder for temporary files, what belongs to a state folder is known by this. */
