@@ -40,3 +40,28 @@ test('opencode starts where its folder has no .gitignore, reads it, and changes 
     expect(await readFile(join(own, 'AGENTS.md'), 'utf8')).toBe('Speak of herrings.')
   })
 })
+
+/** An address of an account from which opencode would take commands, the next time it is started. */
+const ADDRESS = 'https://settings.example'
+const TOKENS = { type: 'oauth', access: 'a1', refresh: 'r1', expires: 1 }
+const RENEWED = { ...TOKENS, access: 'a2', refresh: 'r2' }
+const KEY = { type: 'api', key: 'own-key-0123456789' }
+
+test('opencode renews tokens, and what it runs adds no account to them', {
+  timeout: 110_000,
+}, async () => {
+  const file = '.local/share/opencode/auth.json'
+  const added = { [ADDRESS]: { type: 'wellknown', key: 'K', token: 't' } }
+  const changed = JSON.stringify({ renewing: RENEWED, ...added })
+  const files = () => ({ [file]: JSON.stringify({ renewing: TOKENS, kept: KEY }) })
+  const tamper = OPENCODE.shell(`echo '${changed}' > ~/${file} && printf written%d 42`)
+  const answers = [tamper, calls(OPENCODE.done, { summary: 'Done.' })]
+  await playScene(world, { ...OPENCODE, files }, { answers }, async (scene) => {
+    const { workspace, brain, turn, loopRequests } = scene
+    const events = await thinkThrough(brain, turn)
+    expect(events.at(-1)).toMatchObject({ type: 'finished', reason: 'tool_calls' })
+    expect(JSON.stringify(loopRequests().at(-1)?.body)).toContain('written42')
+    const text = await readFile(join(dirname(workspace), 'home', file), 'utf8')
+    expect(JSON.parse(text)).toEqual({ renewing: RENEWED, kept: KEY })
+  })
+})

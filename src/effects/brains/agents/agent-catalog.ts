@@ -2,6 +2,7 @@ import type { Agent } from './agent.ts'
 import { TOOL_SERVER } from './agent-prompt.ts'
 import { geminiReading } from './gemini-reading.ts'
 import { opencodeReading } from './opencode-reading.ts'
+import { renewOpencode } from './opencode-renewal.ts'
 
 /** Those tools of Claude Code that do something. */
 export const CLAUDE_DOING = ['Bash', 'BashOutput', 'KillShell', 'Edit', 'Write', 'NotebookEdit']
@@ -142,7 +143,7 @@ export const AGENTS = {
       },
     },
     home: [
-      { path: '.local/share/opencode/auth.json', access: 'write' },
+      { path: '.local/share/opencode/auth.json', access: 'write', renew: renewOpencode },
       { path: '.config/opencode', access: 'read', inParts: true },
     ],
     // It takes plugins from these, which are programs, also where it is told to take nothing.

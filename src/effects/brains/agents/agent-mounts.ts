@@ -4,18 +4,21 @@ import { PRIVATE_HOME } from '../../sandbox/bubblewrap-view.ts'
 import type { SandboxMount } from '../../sandbox/sandbox.ts'
 import type { Agent } from './agent.ts'
 
-/** The files of a user's home that an agent is shown, as far as they are there. */
+/** The files of a user's home that an agent is shown and not as a copy, as far as they are there. */
 export async function homeMounts({ home }: Agent, userHome: string): Promise<SandboxMount[]> {
-  const found = home.map(async ({ path, access: wanted, inParts }): Promise<SandboxMount[]> => {
-    const outside = join(userHome, path)
-    const inside = join(PRIVATE_HOME, path)
-    if (inParts === undefined) return showExisting({ outside, inside, access: wanted })
-    const names = await readdir(outside).catch(() => [])
-    const parts = names.map((name) =>
-      showExisting({ outside: join(outside, name), inside: join(inside, name), access: wanted }),
-    )
-    return (await Promise.all(parts)).flat()
-  })
+  const themselves = home.filter(({ renew }) => renew === undefined)
+  const found = themselves.map(
+    async ({ path, access: wanted, inParts }): Promise<SandboxMount[]> => {
+      const outside = join(userHome, path)
+      const inside = join(PRIVATE_HOME, path)
+      if (inParts === undefined) return showExisting({ outside, inside, access: wanted })
+      const names = await readdir(outside).catch(() => [])
+      const parts = names.map((name) =>
+        showExisting({ outside: join(outside, name), inside: join(inside, name), access: wanted }),
+      )
+      return (await Promise.all(parts)).flat()
+    },
+  )
   return (await Promise.all(found)).flat()
 }
 

@@ -14,6 +14,7 @@ import { offeredTools } from './agent-prompt.ts'
 import { reachOf } from './agent-reach.ts'
 import { secretsOf } from './agent-secrets.ts'
 import { findInstallation, type Installation } from './installation.ts'
+import { openRenewals, type Renewal } from './renewals.ts'
 import {
   type BridgeCommand,
   bridgeCommand,
@@ -86,9 +87,14 @@ export async function openAgentPlace(
     const reading = workspace.access === 'read' ? settings.agent.reading : undefined
     const { file } = reading ?? {}
     if (file !== undefined) await writeFile(join(socketFolder, file.name), file.content)
-    const sandbox = await openSandbox(settings, { workspace, installation, socketFolder })
-    cleanups.push(() => sandbox.close())
     const isApart = isolation.level !== 'none'
+    const renewals = isApart
+      ? await openRenewals(settings.agent, homeOf(settings), socketFolder)
+      : []
+    cleanups.push(...renewals.map(({ finish }) => finish))
+    const surroundings = { workspace, installation, socketFolder, renewals }
+    const sandbox = await openSandbox(settings, surroundings)
+    cleanups.push(() => sandbox.close())
     const folder = isApart ? INSIDE_FOLDER : socketFolder
     const env = {
       ...agentEnvironment(settings, workspace),
@@ -158,6 +164,7 @@ interface Surroundings {
   readonly workspace: TurnWorkspace
   readonly installation: Installation
   readonly socketFolder: string
+  readonly renewals: readonly Renewal[]
 }
 
 async function openSandbox(settings: AgentSettings, surroundings: Surroundings): Promise<Sandbox> {
@@ -172,7 +179,7 @@ async function openSandbox(settings: AgentSettings, surroundings: Surroundings):
 
 async function mountsFor(
   settings: AgentSettings,
-  { workspace, installation, socketFolder }: Surroundings,
+  { workspace, installation, socketFolder, renewals }: Surroundings,
 ): Promise<readonly SandboxMount[]> {
   const { agent } = settings
   const home = await homeMounts(agent, homeOf(settings))
@@ -184,6 +191,7 @@ async function mountsFor(
     ...parts.map((part): SandboxMount => ({ outside: part, inside: part, access: 'read' })),
     ...home.filter(({ inside }) => !otherwise.some((mount) => mount.inside === inside)),
     ...otherwise,
+    ...renewals.map(({ mount }) => mount),
     ...(await coveringMounts(agent, workspace.folder, join(socketFolder, 'empty'))),
   ]
 }

@@ -92,4 +92,16 @@ interface HomeFile {
    * and does not start where it cannot. They are gone after the turn.
    */
   readonly inParts?: true
+  /**
+   * For a file that can name more than credentials: the agent has a copy of it, and this says what
+   * the file becomes after the turn, undefined for what it is.
+   */
+  readonly renew?: (file: RenewedFile) => string | undefined
+}
+
+/** A file before a turn, as an agent has left its copy, and as the file is by now. */
+export interface RenewedFile {
+  readonly before: string
+  readonly left: string
+  readonly now: string
 }
