@@ -1,7 +1,9 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeDurably } from '../../durable-file.ts'
 import { PRIVATE_HOME } from '../../sandbox/bubblewrap-view.ts'
 import type { SandboxMount } from '../../sandbox/sandbox.ts'
+import { Turns } from '../../turns.ts'
 import type { Agent, RenewedFile } from './agent.ts'
 
 /** More than any file of credentials has. */
@@ -9,6 +11,9 @@ const FILE_BYTES_MAX = 1024 * 1024
 
 /** Some tokens are good for one renewal, and several agents may have the same. */
 const EXCHANGE_MS = 1_000
+
+/** All agents of this process exchange with the same files. */
+const turns = new Turns()
 
 /** A file of a user's home that an agent has a copy of. */
 export interface Renewal {
@@ -46,12 +51,14 @@ interface Copied {
 /** Gives what is renewed in one of two files to the other, until what is returned is called. */
 function keepExchanging({ outside, copy, before, renew }: Copied): () => Promise<void> {
   let known = before
-  const exchange = async () => {
+  const exchange = () => turns.take([outside], exchangeNow)
+  const exchangeNow = async () => {
     if ((await stat(copy)).size > FILE_BYTES_MAX) return
     const left = await readFile(copy, 'utf8')
     const found = await readFile(outside, 'utf8')
     const renewed = left === known ? undefined : renew({ before: known, left, now: found })
-    if (renewed !== undefined) await writeFile(outside, renewed)
+    // Nobody ever sees half of it, and a link to it stays one.
+    if (renewed !== undefined) await writeDurably(await realpath(outside), renewed)
     const now = renewed ?? found
     if (now !== known) await writeFile(copy, now)
     known = now
