@@ -69,32 +69,42 @@ async function wait({ silentMs }: AskedEngine, signal: AbortSignal): Promise<voi
   for (let i = 0; i < TICKS; i += 1) await sleep(silentMs / TICKS, undefined, { signal })
 }
 
-function send(
+/** One that ends is gone, also in the middle of what it says. */
+async function send(
   socket: string,
   name: string,
   args: readonly unknown[],
   signal: AbortSignal,
 ): Promise<unknown> {
+  const { status, text } = await exchange(socket, name, args, signal).catch(({ message }) => {
+    throw new EngineGoneError(
+      `The engine does not answer (${message}). slipway status shows the run.`,
+    )
+  })
+  const answer = JSON.parse(text)
+  if (status !== 200) throw errorOf(answer.name, answer.error)
+  return answer.value
+}
+
+/** Sends a request, and gives all that is said to it. */
+function exchange(
+  socket: string,
+  name: string,
+  args: readonly unknown[],
+  signal: AbortSignal,
+): Promise<{ readonly status: number | undefined; readonly text: string }> {
   return new Promise((resolve, reject) => {
     const options = { socketPath: socket, path: `/${name}`, method: 'POST', signal }
     const outgoing = request(options, (response) => {
-      readAnswer(response).then(resolve, reject)
+      readText(response).then((text) => resolve({ status: response.statusCode, text }), reject)
     })
-    outgoing.on('error', ({ message }) =>
-      reject(
-        new EngineGoneError(
-          `The engine does not answer (${message}). slipway status shows the run.`,
-        ),
-      ),
-    )
+    outgoing.on('error', reject)
     outgoing.end(JSON.stringify(args))
   })
 }
 
-async function readAnswer(response: IncomingMessage): Promise<unknown> {
+async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of response) chunks.push(chunk as Buffer)
-  const answer = JSON.parse(Buffer.concat(chunks).toString())
-  if (response.statusCode !== 200) throw errorOf(answer.name, answer.error)
-  return answer.value
+  return Buffer.concat(chunks).toString()
 }

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { StateFolderError } from '../../journal/state-folder-error.ts'
 import { type Control, connectControl, readAddress, serveControl } from './control.ts'
-import { EngineSilentError } from './engine-error.ts'
+import { EngineGoneError, EngineSilentError } from './engine-error.ts'
 
 let scratch: string
 
@@ -69,12 +69,29 @@ test('where its address cannot be removed, the folder of the socket goes all the
   expect(existsSync(own)).toBe(false)
 })
 
-test('one that gives no sign of life is told of by its process', async () => {
-  const silent = createServer(() => {})
-  const socket = join(scratch, 'silent.sock')
-  await new Promise<void>((resolve) => silent.listen(socket, resolve))
+/** Something in the place of an engine that does not do as one does. */
+async function serveOther(listener: RequestListener): Promise<Server> {
+  const server = createServer(listener)
+  const socket = join(scratch, 'other.sock')
+  await new Promise<void>((resolve) => server.listen(socket, resolve))
   const address = { socket, pid: 4_711, grounds: null }
   writeFileSync(join(scratch, 'engine.json'), JSON.stringify(address))
+  return server
+}
+
+test('one that is killed in the middle of an answer is gone', async () => {
+  const server = await serveOther(({ url }, response) => {
+    if (url === '/runs') return void response.end('{"value":[]}')
+    response.write('{"value":[', () => response.destroy())
+  })
+  const connected = await connectControl(scratch)
+  await expect(connected?.agents('r')).rejects.toThrow(EngineGoneError)
+  server.closeAllConnections()
+  server.close()
+})
+
+test('one that gives no sign of life is told of by its process', async () => {
+  const silent = await serveOther(() => {})
   const connected = connectControl(scratch, 200)
   await expect(connected).rejects.toThrow(EngineSilentError)
   await expect(connected).rejects.toThrow(/\(process 4711\).*kill -CONT 4711.*kill -9 4711/)
