@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { PLAIN, reply, story, submit, writes } from '../team/replies.ts'
-import { HELLO, makeGreeter, TESTS } from './greeter.ts'
+import { HELLO, makeGreeter, SPEC, TESTS } from './greeter.ts'
 import type { User } from './slipway.ts'
 
 const QUIET_MS = 120_000
@@ -73,6 +73,32 @@ test(
       code: 0,
       stdout: expect.stringContaining('It waves.'),
     })
+  },
+  QUIET_MS,
+)
+
+test(
+  'a story that a further spec has in common with an earlier one is not built again',
+  async () => {
+    const wave = story('wave', { criteria: ['3'], depends_on: ['hello'] })
+    const both = submit(story('hello', { criteria: ['1', '2'] }), wave)
+    await user.play(
+      [reply({ role: 'architect', contains: 'It waves.' }, ...both.do), HELLO].concat(
+        [writes('hello'), writes('wave')],
+        PLAIN,
+      ),
+      { tests: TESTS },
+    )
+    expect((await user.slipway('run', '../spec.md')).code).toBe(0)
+    const { run, stories } = await view()
+    // Nothing is left to be done, and that is the end of it.
+    expect((await user.slipway('run', '../spec.md', '--into', run)).code).toBe(0)
+    user.write('../more.md', `${SPEC}3. It waves.\n`)
+    expect((await user.slipway('run', '../more.md', '--into', run)).code).toBe(0)
+    expect((await view()).stories).toEqual([
+      ...stories,
+      expect.objectContaining({ id: 'wave', state: 'MERGED' }),
+    ])
   },
   QUIET_MS,
 )

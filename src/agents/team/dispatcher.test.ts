@@ -92,6 +92,14 @@ test.each([1, 63, 64, 65, 200, 1_000])(
   },
 )
 
+test('a further spec without a further story leaves a run at its end', () => {
+  const team = run(1)
+  team.load(1)
+  team.merge()
+  team.load(0)
+  expect(team.stateOf('r/dispatcher')).toBe('CLOSED')
+})
+
 test('what the dispatcher holds does not grow with the stories', () => {
   const sizes = [200, 2_000].map((count) => {
     const team = run(1)

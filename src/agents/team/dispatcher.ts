@@ -131,6 +131,8 @@ function handle(agent: AgentView, event: AgentEvent): Decision {
 }
 
 function open(agent: AgentView, data: DispatcherData, { count }: StoriesLoaded): Decision {
+  // Of a further spec all stories may be there already, and nobody would end what is opened here.
+  if (count === 0) return { reason: 'no story more' }
   const { total, left, failed } = data.counts
   const set = { counts: { total: total + count, left: left + count, failed } }
   return agent.state === 'CLOSED' ? { move: { event: 'stories_queued', to: 'OPEN' }, set } : { set }

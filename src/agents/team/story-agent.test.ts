@@ -162,3 +162,38 @@ test('what stands in its way is passed on once, and taken back once', () => {
   expect(told('dependency_retried', 'x')).toEqual([])
   expect(told('dependency_retried', 'y')).toEqual(['dependency_retried → story/b'])
 })
+
+test.each<[string, JsonObject | null, string[]]>([
+  ['MERGED', null, ['dependency_met → story/c']],
+  ['WAIVED', { choice: 'waive' }, ['dependency_met → story/c']],
+  ['CUT', { choice: 'cut' }, ['dependency_cut → story/c']],
+  ['FAILED', { text: 'Hm.' }, ['dependency_failed → story/c']],
+  ['READY', { choice: 'retry' }, []],
+])('who waits for a story of an earlier spec that is %s is told', (state, answer, told) => {
+  const story = live({}, ['b'])
+  if (answer === null) {
+    story.tell('story_taken', { coder: CODER })
+    story.tell('story_ended', { coder: CODER, end: { kind: 'merged', commit: 'c' } })
+  } else {
+    for (let i = 0; i < 2; i += 1) story.fail({ fingerprint: '1' })
+    story.answer(answer)
+  }
+  expect(story.state()).toBe(state)
+  const loaded = { story: STORY, dependents: ['b', 'c'], settings }
+  expect(sent(story.tell('story_loaded', loaded))).toEqual(told)
+  expect(story.data().dependents).toEqual(['b', 'c'])
+  expect(sent(story.tell('story_loaded', loaded))).toEqual([])
+})
+
+test('who waits for a story that is held up itself is told by what', () => {
+  const story = live({ dependsOn: ['x'] })
+  story.tell('dependency_failed', { story: 'x', reason: 'no' })
+  const { send } = story.tell('story_loaded', { story: STORY, dependents: ['c'], settings })
+  expect(send).toMatchObject([{ payload: { story: 'a', reason: 'it waits for x: no' } }])
+})
+
+test('what a story was not loaded with does not concern it', () => {
+  const story = live()
+  story.tell('dependency_cut', { story: 'x', reason: 'cut' })
+  expect(story.state()).toBe('READY')
+})

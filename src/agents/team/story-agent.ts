@@ -72,6 +72,14 @@ const UNSET = { spec: null, coder: null, commit: null, nextInLine: null, ended: 
 /** From outside: the human takes the story out of the run, whether it failed or not. */
 export const CUT_STORY = 'cut_story'
 
+/** What a story is told about those that it depends on. */
+const DEPENDENCY_TYPES: readonly string[] = [
+  DEPENDENCY_MET,
+  DEPENDENCY_FAILED,
+  DEPENDENCY_RETRIED,
+  DEPENDENCY_CUT,
+]
+
 /** What a human may decide about a story that failed. */
 const HUMAN_CHOICES = ['retry', 'rewrite', 'waive', 'cut'] as const
 
@@ -90,8 +98,13 @@ export const storyRole: Role = {
 function handle(agent: AgentView, event: AgentEvent): Decision {
   const data = { ...UNSET, ...(agent.data as unknown as StoryData) }
   const payload = event.payload as unknown
-  if (event.type === STORY_LOADED) return load(agent, payload as StoryLoaded)
+  if (event.type === STORY_LOADED) return load(agent, data, payload as StoryLoaded)
   if (data.story === undefined) return { reason: 'not loaded' }
+  if (DEPENDENCY_TYPES.includes(event.type)) {
+    const { story } = payload as Dependency
+    // A further spec may have it depend on more, which came too late.
+    if (!data.story.dependsOn.includes(story)) return { reason: `it does not need ${story}` }
+  }
   switch (event.type) {
     case DEPENDENCY_MET:
       return meet(agent, data, payload as Dependency)
@@ -123,9 +136,9 @@ function takeOutcome(agent: AgentView, data: StoryData, event: AgentEvent): Deci
   return { reason: `not for a story: ${event.type}` }
 }
 
-function load(agent: AgentView, loaded: StoryLoaded): Decision {
+function load(agent: AgentView, before: StoryData, loaded: StoryLoaded): Decision {
   const { story, dependents, spec = null, settings } = loaded
-  if (agent.data.story !== undefined) return { reason: 'loaded already' }
+  if (before.story !== undefined) return addDependents(agent, before, dependents)
   const data: StoryData = {
     ...UNSET,
     story,
@@ -139,6 +152,29 @@ function load(agent: AgentView, loaded: StoryLoaded): Decision {
   }
   const set = data as unknown as JsonObject
   return story.dependsOn.length > 0 ? { set } : { ...becomeReady(agent, data), set }
+}
+
+/** Of a further spec, others may wait for a story that is there already, and perhaps over. */
+function addDependents(agent: AgentView, data: StoryData, all: readonly string[]): Decision {
+  const further = all.filter((name) => !data.dependents.includes(name))
+  const set = { dependents: [...data.dependents, ...further] }
+  const tell = (type: string, reason: string): Decision => ({
+    set,
+    send: tellDependents(agent, { ...data, dependents: further }, type, reason),
+  })
+  const [held] = Object.entries(data.failed)
+  switch (agent.state) {
+    case 'MERGED':
+      return tell(DEPENDENCY_MET, 'merged')
+    case 'WAIVED':
+      return tell(DEPENDENCY_MET, 'waived')
+    case 'CUT':
+      return tell(DEPENDENCY_CUT, 'cut')
+    case 'FAILED':
+      return tell(DEPENDENCY_FAILED, attemptsFailed(data))
+    default:
+      return held === undefined ? { set } : tell(DEPENDENCY_FAILED, heldUp(...held))
+  }
 }
 
 function meet(agent: AgentView, data: StoryData, { story }: Dependency): Decision {
@@ -160,9 +196,12 @@ function noteFailure(
   const failed = type === DEPENDENCY_FAILED ? { ...others, [story]: reason } : others
   const wasHeld = Object.keys(data.failed).length > 0
   const isHeld = Object.keys(failed).length > 0
-  const words = `it waits for ${story}: ${reason}`.slice(0, REASON_CHARS_MAX)
-  const send = wasHeld === isHeld ? [] : tellDependents(agent, data, type, words)
+  const send = wasHeld === isHeld ? [] : tellDependents(agent, data, type, heldUp(story, reason))
   return { set: { failed }, send }
+}
+
+function heldUp(story: string, reason: string): string {
+  return `it waits for ${story}: ${reason}`.slice(0, REASON_CHARS_MAX)
 }
 
 function becomeReady(agent: AgentView, data: StoryData): Decision {

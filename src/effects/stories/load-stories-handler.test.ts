@@ -101,3 +101,13 @@ test('a story of an earlier spec counts once, and its name is taken', async () =
   const other = await load('e3', story('a', { title: 'Another' }))
   expect(other).toMatchObject({ value: { problems: [expect.stringContaining('another one')] } })
 })
+
+test('a story of an earlier spec is told last who waits for it', async () => {
+  const { load, loadFrom, told } = open()
+  const first = story('a', { kind: 'devops' })
+  await load('e1', first)
+  const before = told().length
+  const criteria = ['One.', 'Two.'].map((text, i) => ({ id: String(i + 1), text }))
+  await loadFrom('e2', { criteria }, first, story('b', { criteria: ['2'], depends_on: ['a'] }))
+  expect(told().slice(before + 1)).toEqual(['story_loaded → r/story/b', 'story_loaded → r/story/a'])
+})

@@ -60,7 +60,7 @@ export function loadStoriesHandler(
       const known = await findKnown(journal, run, whole)
       const problems = [...problemsOf(criteria, proposed), ...known.others.map(taken)]
       if (problems.length > 0) return { ok: true, value: { problems, count: 0 } }
-      const count: StoriesLoaded = { count: proposed.length - known.same, settings }
+      const count: StoriesLoaded = { count: proposed.length - known.same.size, settings }
       const tell = (agent: AgentId, type: string, payload: unknown) =>
         registry().deliver({
           id: `${id}:${type}:${agent}` as EventId,
@@ -78,8 +78,7 @@ export function loadStoriesHandler(
       }
       const dependents = dependentsOf(proposed)
       const spec = text === undefined ? null : { ...(await blobs.put(text)) }
-      // The first that is ready is handed out at once.
-      for (const story of devopsFirst(whole)) {
+      for (const story of inOrder(whole, known.same)) {
         const loaded: StoryLoaded = {
           story,
           dependents: dependents.get(story.id) ?? [],
@@ -93,8 +92,12 @@ export function loadStoriesHandler(
   }
 }
 
-function devopsFirst(stories: readonly Story[]): readonly Story[] {
-  const rank = ({ kind }: Story) => (kind === 'devops' ? 0 : 1)
+/**
+ * The first that is ready is handed out at once. One of an earlier spec may be over, and says so to
+ * those who wait for it, who have to know by then that they do.
+ */
+function inOrder(stories: readonly Story[], known: ReadonlySet<string>): readonly Story[] {
+  const rank = ({ id, kind }: Story) => (known.has(id) ? 2 : kind === 'devops' ? 0 : 1)
   return stories.toSorted((a, b) => rank(a) - rank(b))
 }
 
@@ -106,7 +109,7 @@ async function findKnown(
   journal: Pick<Journal, 'loadAgents'>,
   run: string,
   stories: readonly Story[],
-): Promise<{ readonly same: number; readonly others: readonly string[] }> {
+): Promise<{ readonly same: ReadonlySet<string>; readonly others: readonly string[] }> {
   const wanted = new Map(stories.map((story) => [storyAgentOf(run, story.id) as string, story]))
   const found = await journal.loadAgents([...wanted.keys()] as AgentId[])
   const pairs = found.flatMap(({ record }) => {
@@ -114,8 +117,9 @@ async function findKnown(
     const asked = wanted.get(record.id)
     return story === undefined || asked === undefined ? [] : [{ story, asked }]
   })
-  const others = pairs.filter(({ story, asked }) => !isSame(story, asked))
-  return { same: pairs.length - others.length, others: others.map(({ asked }) => asked.id) }
+  const idsOf = (are: boolean) =>
+    pairs.filter(({ story, asked }) => isSame(story, asked) === are).map(({ asked }) => asked.id)
+  return { same: new Set(idsOf(true)), others: idsOf(false) }
 }
 
 function isSame(a: Story, b: Story): boolean {
