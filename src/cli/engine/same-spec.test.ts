@@ -56,6 +56,23 @@ test.each(['paused', 'stopped'])('nor to one that is %s, whatever it is', async 
   await expect(refuseSpecOf(resting, { ...FURTHER, isWish: true })).rejects.toThrow(refusal)
 })
 
+test('nor to a task, which has nobody who would build it', async () => {
+  const task = {
+    key: 1,
+    id: 'greeter-1/coordinator',
+    role: 'coordinator@2',
+    state: 'plan',
+    data: {},
+  }
+  const known = {
+    ...source('running', 'DONE', {}),
+    agents: async () => [task as unknown as AgentRecord],
+  }
+  await expect(refuseSpecOf(known, FURTHER)).rejects.toThrow(
+    /^greeter-1 is a task\. slipway task --follow-up greeter-1 /,
+  )
+})
+
 const FAILED = { failure: { reason: 'nobody answered', isOutage: false } }
 
 test.each([

@@ -30,15 +30,18 @@ export async function refuseSameSpec(
 }
 
 /**
- * Refuses a further spec for a run that rests, or that is at it already. One that was given up may
- * come again.
+ * Refuses a further spec for a task, which has no team, and for a run that rests, or that is at it
+ * already. One that was given up may come again.
  */
 export async function refuseSpecOf(
   source: RunSource,
   { id, document, isWish }: Omit<NewRun, 'target'>,
 ): Promise<void> {
   const view = await readView(source, id)
-  const { status } = view
+  const { status, task } = view
+  if (task !== null) {
+    throw new UsageError(`${id} is a task. slipway task --follow-up ${id} "…" has more done to it.`)
+  }
   if (status === 'paused' || status === 'stopped') {
     throw new UsageError(`The run ${id} is ${status}. slipway resume ${id} has it go on first.`)
   }
