@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -104,6 +104,22 @@ describe('a story as effects', () => {
     expect(plainGit(world.repositories.mirror, 'log', '-1', '--format=%s', 'main')).toBe('s1')
     await carryOut('clean_up', S1)
     await carryOut('clean_up', S1)
+  })
+
+  test('a workspace stays on the commit that it was made on, unless it is to be on the target', async () => {
+    const own = { run: 'r1', story: 'own', target: 'main' }
+    const { base } = await carryOut('prepare_workspace', own)
+    const merge = await handIn('s1', { 'add.js': 'export const add = (a, b) => b + a\n' })
+    const { commit } = await carryOut('merge', merge)
+    expect(await carryOut('prepare_workspace', own)).toMatchObject({ base })
+    const current = { ...own, onto: 'target' }
+    const made = await carryOut('prepare_workspace', current)
+    expect(made).toMatchObject({ base: commit })
+    expect(readFileSync(join(made.folder as string, 'add.js'), 'utf8')).toContain('b + a')
+    // One that is there already is not touched.
+    writeFiles(made.folder as string, { 'note.txt': 'mine\n' })
+    await carryOut('prepare_workspace', current)
+    expect(existsSync(join(made.folder as string, 'note.txt'))).toBe(true)
   })
 
   test('two that break each other: the second does not become the target', async () => {

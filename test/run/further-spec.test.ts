@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { PLAIN, reply, story, submit, writes } from '../team/replies.ts'
+import { call, PLAIN, reply, story, submit, writes } from '../team/replies.ts'
 import { HELLO, makeGreeter, SPEC, TESTS } from './greeter.ts'
 import type { User } from './slipway.ts'
 
@@ -20,11 +20,13 @@ test(
   'a further spec goes into the same run, and both are shown',
   async () => {
     const wave = submit(story('wave', { criteria: ['1'] }))
+    const looks = call('read_file', { path: 'hello.sh' })
     await user.play(
-      [reply({ role: 'architect', contains: 'Waver' }, ...wave.do), HELLO, writes('hello')].concat(
-        writes('wave'),
-        PLAIN,
-      ),
+      [
+        reply({ role: 'architect', contains: 'Waver' }, looks),
+        // It sees what the first spec has brought.
+        reply({ role: 'architect', turn: 2, contains: 'echo hello' }, ...wave.do),
+      ].concat(HELLO, writes('hello'), writes('wave'), PLAIN),
       { tests: TESTS },
     )
     expect((await user.slipway('run', '../spec.md')).code).toBe(0)

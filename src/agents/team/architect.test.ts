@@ -101,7 +101,12 @@ test('a further spec is thought about in a clone that is there, whatever became 
   const taken = handle(agent, eventOf(REQUEST, request('q1')))
   expect(taken).toMatchObject({
     move: { to: 'REQUEST' },
-    effects: [{ kind: 'prepare_workspace', input: { run: 'run', story: 'architect-1.own' } }],
+    effects: [
+      {
+        kind: 'prepare_workspace',
+        input: { run: 'run', story: 'architect-1.own', onto: 'target' },
+      },
+    ],
   })
   const preparing = { ...agent, state: 'REQUEST', data: { ...agent.data, ...taken.set } }
   const prepared = (result: object) =>

@@ -109,7 +109,7 @@ function takeRequest(c: Case, request: RequestMessage): Decision {
   }
   if (state === 'MONITORING') {
     const move: MoveTo = { event: 'request_received', to: 'REQUEST' }
-    // Of a run that was over, its clone may have been removed since.
+    // Others were merged since its clone was made, and of a run that was over it may be gone.
     if (needsOwn(c, request)) return { move, set, effects: [preparing(c, request)] }
     return joined({ move, set }, begin(taken, 'REQUEST'))
   }
@@ -126,10 +126,12 @@ function needsOwn({ rules }: Case, { story }: RequestMessage): boolean {
   return story === null && rules.scopesIn === 'REQUEST'
 }
 
-/** Makes its own clone, or finds it as it is. */
-function preparing({ agent }: Case, { settings }: RequestMessage): EffectRequest {
-  const { run, target } = settings
-  return { kind: 'prepare_workspace', input: { run, story: workspaceOf(agent), target } }
+/** Makes its own clone, or finds it; what is thought about there is to be seen as it is by now. */
+function preparing(c: Case, request: RequestMessage): EffectRequest {
+  const { run, target } = request.settings
+  const onto = needsOwn(c, request) ? { onto: 'target' } : {}
+  const input = { run, story: workspaceOf(c.agent), target, ...onto }
+  return { kind: 'prepare_workspace', input }
 }
 
 /** Revision D leaves WAITING for SCOPING alone, also when the stories are there already. */

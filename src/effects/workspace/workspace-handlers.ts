@@ -9,9 +9,12 @@ import { readable } from './byte-path.ts'
 import { type Owner, PlaceError } from './place.ts'
 import type { Workspaces } from './workspaces.ts'
 
+const OPTIONAL = ['base', 'content', 'onto'] as const
+
 /**
- * Carries out `prepare_workspace`: { run, story, target } and optionally { base, content }. Without
- * a base, a workspace that is there stays as it is, and a new one stands on the target.
+ * Carries out `prepare_workspace`: { run, story, target } and optionally { base, content, onto }.
+ * Without a base, a workspace that is there stays as it is, and a new one stands on the target. Onto
+ * the `target`, one that stands on an older commit of it is made anew.
  */
 export function prepareWorkspaceHandler(workspaces: Workspaces, forge: Forge): EffectHandler {
   return {
@@ -19,11 +22,11 @@ export function prepareWorkspaceHandler(workspaces: Workspaces, forge: Forge): E
     ...(forge.kind === 'local' ? {} : { serviceOf: () => FORGE_SERVICE }),
     run: ({ input }, { signal }) =>
       attempt(async () => {
-        const fields = readFields(input, ['run', 'story', 'target'], ['base', 'content'])
+        const fields = readFields(input, ['run', 'story', 'target'], OPTIONAL)
         if (fields === undefined) return invalid('prepare_workspace')
-        const { run, story, target, base, content } = fields
+        const { run, story, target, base, content, onto } = fields
         const owner = { run, story }
-        const present = base === undefined ? await workspaces.find(owner) : undefined
+        const present = (base ?? onto) === undefined ? await workspaces.find(owner) : undefined
         if (present !== undefined) return { ok: true, value: { ...present } }
         const tip = base === undefined ? await forge.readTarget(target, signal) : undefined
         if (tip?.ok === false) return tip
