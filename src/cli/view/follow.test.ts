@@ -161,13 +161,12 @@ test('in a terminal that tells no size the board is drawn all the same', async (
   expect(said[0]).toContain('q leaves the board')
 })
 
-test('who works on the run and waits for a disk is told of once, and so is the end of that', async () => {
+test('who waited for a disk and has failed since does not go on', async () => {
   const said: string[] = []
   const out = new PassThrough().on('data', (text) => said.push(String(text)))
   const full = { state: 'waiting_for_journal', error: 'the disk is full' } as const
-  const well = { state: 'well' } as const
-  // What is over by the next look is nothing to tell of.
-  const seen: Health[] = [full, well, full, full, full, well, well]
+  const failed = { state: 'failed', error: 'the disk is gone' } as const
+  const seen: Health[] = [full, full, failed]
   const leaving = new AbortController()
   await followRun(source([agent('pm', 'DRAFTING')], []), 'r', {
     as: 'lines',
@@ -176,7 +175,28 @@ test('who works on the run and waits for a disk is told of once, and so is the e
     signal: leaving.signal,
     async readHealth() {
       if (seen.length === 1) leaving.abort()
-      return seen.shift() ?? well
+      return seen.shift() as Health
+    },
+  })
+  expect(said).toEqual(['It waits: the disk is full\n'])
+}, 20_000)
+
+test('who works on the run and waits for a disk is told of once, and so is the end of that', async () => {
+  const said: string[] = []
+  const out = new PassThrough().on('data', (text) => said.push(String(text)))
+  const full = { state: 'waiting_for_journal', error: 'the disk is full' } as const
+  const well = { state: 'well' } as const
+  // What is over by the next look is nothing to tell of.
+  const seen: (Health | null)[] = [full, well, full, full, null, full, full, well, well]
+  const leaving = new AbortController()
+  await followRun(source([agent('pm', 'DRAFTING')], []), 'r', {
+    as: 'lines',
+    out: out as unknown as NodeJS.WriteStream,
+    hint: '',
+    signal: leaving.signal,
+    async readHealth() {
+      if (seen.length === 1) leaving.abort()
+      return seen.shift() as Health | null
     },
   })
   expect(said).toEqual(['It waits: the disk is full\n', 'It waits no longer, and goes on.\n'])

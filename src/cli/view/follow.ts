@@ -165,7 +165,10 @@ class Standstill {
   async look(): Promise<string | undefined> {
     if (this.#readHealth === undefined || Date.now() - this.#lookedMs < HEALTH_MS) return undefined
     this.#lookedMs = Date.now()
-    const wait = waitOf(await this.#readHealth())
+    const health = await this.#readHealth()
+    // Who does not say how it is may be gone; that one goes on no more than one that has failed.
+    if (health === null || health.state === 'failed') return undefined
+    const wait = waitOf(health)
     const before = this.#seen
     this.#seen = wait === undefined ? 0 : before + 1
     if (wait !== undefined) return before === 1 ? printable(`It waits: ${wait}`) : undefined
