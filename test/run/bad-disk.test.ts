@@ -63,11 +63,15 @@ test('a status says that its engine waits for room, and so does what would wait 
     ...FULL_BESIDE_ENGINE,
     `$slipway status --json --state ${STATE}`,
     `$slipway stop --state ${STATE}; echo "It ended with $?." >&2`,
+    `$slipway task Thing --state ${STATE}; echo "It began with $?." >&2`,
     END_ENGINE,
   ]
   const { stdout, stderr } = await user.typeApart(onDisk(steps.join('; ')))
   expect(stderr).toMatch(/It waits: .*the disk is full; free some space/)
   expect(stderr).toMatch(/the disk is full; free some space, and type it again\nIt ended with 1\./)
+  expect(stderr).toMatch(
+    /the disk is full; free some space, and type it again .*\nIt began with 1\./,
+  )
   const { engine } = JSON.parse(stdout.slice(stdout.indexOf('{')))
   expect(engine).toEqual({
     health: {

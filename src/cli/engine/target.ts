@@ -5,10 +5,12 @@ import { isAncestor } from '../../effects/git/objects.ts'
 import { changeRefs, readRef } from '../../effects/git/refs.ts'
 import { type Repositories, updateMirror } from '../../effects/git/repositories.ts'
 import { GitGuardError, guardGit } from '../../effects/guards/git-guard.ts'
+import { fullDisk, hasNoRoom } from '../../journal/file-system.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Where the branch is that stories are merged into. */
 export interface TargetGround {
+  readonly stateFolder: string
   readonly git: Git
   readonly repositories: Repositories
   readonly forge: Forge
@@ -16,13 +18,17 @@ export interface TargetGround {
 
 /** Takes in what the user's repository has by now, for work on that branch. */
 export async function takeIn(
-  { git, repositories, forge }: TargetGround,
+  { stateFolder, git, repositories, forge }: TargetGround,
   repository: string,
   target: string,
 ): Promise<void> {
-  await updateMirror(git, repositories, repository)
-  // Another forge has its own, whatever the user has here and has not pushed.
-  if (forge.kind === 'local') await openTarget(git, repositories, target)
+  try {
+    await updateMirror(git, repositories, repository)
+    // Another forge has its own, whatever the user has here and has not pushed.
+    if (forge.kind === 'local') await openTarget(git, repositories, target)
+  } catch (error) {
+    throw hasNoRoom(error) ? fullDisk(stateFolder, error) : error
+  }
 }
 
 /** What stories are merged into is the forge's branch. */

@@ -184,7 +184,7 @@ async function openOn(parts: TeamParts, journal: Journal, processes: Processes):
     furtherTools: further?.tools ?? [],
   })
   const blobs = openBlobFiles(join(stateFolder, 'blobs'))
-  const ground = { git, repositories, workspaces, isolation, forge, thinking, journal }
+  const ground = { stateFolder, git, repositories, workspaces, isolation, forge, thinking, journal }
   const runtime: Runtime = await openEmbeddedRuntime({
     journal,
     blobs,
