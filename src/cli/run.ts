@@ -171,12 +171,14 @@ export async function followToEnd(
       ? new BoardKeys({ control: source, out, ...(isOurs && { leave }), interrupt, signal })
       : undefined
   const ways = isOurs ? 'q leaves the board, the run goes on' : 'Ctrl-C pauses the run'
+  // Beside an engine that does not answer nobody can, and no key is listened to.
+  const hint = keys ? `a answers what is asked, ${ways}` : 'Ctrl-C leaves the board'
   const view = await followRun(source, id, {
     as: out.isTTY ? 'board' : 'lines',
     isUnattended: !out.isTTY,
     isWorkHere: !isOurs,
     out,
-    hint: `a answers what is asked, ${ways}`,
+    hint,
     signal,
     attend: async (view) => keys?.attend(view) ?? false,
     ...healthOf(source),

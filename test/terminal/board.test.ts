@@ -31,6 +31,25 @@ async function withUser(play: (user: User) => Promise<void>): Promise<void> {
 }
 
 test(
+  'the board beside an engine that does not answer names the key that leaves it',
+  () =>
+    withUser(async (user) => {
+      await user.play([reply({ role: 'architect' }, { hang: true })], {})
+      expect(await user.slipway('run', '../spec.md', '--detach')).toMatchObject({ code: 0 })
+      const { pid } = JSON.parse(readFileSync(join(user.state, 'engine.json'), 'utf8'))
+      process.kill(pid, 'SIGSTOP')
+      const desk = { cwd: user.repository, env: user.env }
+      const terminal = terminals.open(`${SLIPWAY} watch`, desk)
+      const board = await terminal.shows('Ctrl-C leaves the board')
+      expect(board).toContain('does not answer; this is what it has stored')
+      expect(board).not.toContain('q leaves')
+      terminal.press('C-c')
+      expect(await terminal.shows('ended with 130')).toContain('comes back to it')
+    }),
+  60_000,
+)
+
+test(
   'the board is left and come back to, and a question is answered beside it',
   () =>
     withUser(async (user) => {
