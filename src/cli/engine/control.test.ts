@@ -45,9 +45,13 @@ test('who asked before the end is answered', async () => {
     },
   } as unknown as Control
   const server = await serveControl(scratch, slow, null)
-  const answer = (await connectControl(scratch))?.stop('r').then(() => 'stopped')
+  const connected = await connectControl(scratch)
+  expect(server.isAsked()).toBe(false)
+  const answer = connected?.stop('r').then(() => 'stopped')
   await asked
+  expect(server.isAsked()).toBe(true)
   await server.close()
+  expect(server.isAsked()).toBe(false)
   expect(await answer).toBe('stopped')
   expect(await connectControl(scratch)).toBe(undefined)
 })

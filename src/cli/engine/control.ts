@@ -72,14 +72,12 @@ const IDLE_POLL_MS = 20
 /** Whoever is alive says something within that. */
 const SILENT_MS = 10_000
 
+/** The calls of those who only look. */
+const LOOKS = ['runs', 'agents', 'effects', 'lastMs', 'rows', 'condition'] as const
+
 /** The calls that may be made; what is not here is refused. */
 const METHODS = [
-  'runs',
-  'agents',
-  'effects',
-  'lastMs',
-  'rows',
-  'condition',
+  ...LOOKS,
   'takeIn',
   'start',
   'bring',
@@ -99,19 +97,31 @@ export function isAddressLeft(stateFolder: string): boolean {
   return existsSync(join(stateFolder, ADDRESS_FILE))
 }
 
+/** An engine that others can ask. */
+interface ControlServer {
+  /** Whether somebody is having something done at this moment. */
+  isAsked(): boolean
+  close(): Promise<void>
+}
+
 /** Offers an engine on a unix socket that only its user can open. */
 export async function serveControl(
   stateFolder: string,
   control: Control,
   grounds: string | null,
-): Promise<{ close(): Promise<void> }> {
+): Promise<ControlServer> {
   await removeLeftSocket(stateFolder)
   const socket = socketPathFor(stateFolder)
   await rm(socket, { force: true })
+  let asked = 0
   const server = createServer((incoming, response) => {
-    handle(control, incoming, response).catch((error: Error) =>
-      reply(response, 500, error.message, error.name),
-    )
+    const isLook = LOOKS.some((look) => incoming.url === `/${look}`)
+    asked += isLook ? 0 : 1
+    handle(control, incoming, response)
+      .catch((error: Error) => reply(response, 500, error.message, error.name))
+      .finally(() => {
+        asked -= isLook ? 0 : 1
+      })
   })
   await listen(server, socket)
   await chmod(socket, 0o600)
@@ -124,7 +134,7 @@ export async function serveControl(
       () => removeSocket(socket),
     )
   await writeAddress(file, address).catch((error) => end(() => Promise.reject(error)))
-  return { close: () => end(() => removeAddress(file)) }
+  return { isAsked: () => asked > 0, close: () => end(() => removeAddress(file)) }
 }
 
 /** An address that is left is taken for a crash. */

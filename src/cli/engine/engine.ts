@@ -94,7 +94,7 @@ async function offer(
       await team.runtime.pause(run as RunId)
       await team.runtime.idle()
     },
-    rest: (signal) => waitForRest(control, team.runtime, signal),
+    rest: (signal) => waitForRest(control, team.runtime, server.isAsked, signal),
     fail: (signal) => waitForFailure(team.runtime, signal),
     close: (working) => closeEngine({ team, server, supervising, leaving, working }),
   }

@@ -13,7 +13,7 @@ const NEVER = new AbortController().signal
 type Wait = (health: Health, signal: AbortSignal) => Promise<void>
 
 const runtime = (health: Health) => ({ health: () => health, idle: async () => {} })
-const rest: Wait = (health, signal) => waitForRest(NO_RUNS, runtime(health), signal)
+const rest: Wait = (health, signal) => waitForRest(NO_RUNS, runtime(health), () => false, signal)
 const failure: Wait = (health, signal) => waitForFailure(runtime(health), signal)
 
 test.each([
@@ -24,3 +24,13 @@ test.each([
   await expect(wait(FAILED, LEFT)).rejects.toThrow('the disk is gone')
   await expect(wait({ state: 'well' }, LEFT)).resolves.toBeUndefined()
 })
+
+test('nothing rests while somebody is having something begun', async () => {
+  let isAsked = true
+  const resting = waitForRest(NO_RUNS, runtime({ state: 'well' }), () => isAsked, NEVER, 100)
+  const rested = resting.then(() => 'rested')
+  const later = new Promise((resolve) => setTimeout(() => resolve('later'), 2_500))
+  expect(await Promise.race([rested, later])).toBe('later')
+  isAsked = false
+  expect(await rested).toBe('rested')
+}, 20_000)

@@ -13,12 +13,15 @@ const IDLE_MS = 15_000
 
 /**
  * Resolves when nothing is left: every run is over, or rests because somebody said so and what was
- * under way in it has ended. Rejects where the runtime has failed, also as it is to be left.
+ * under way in it has ended, and nobody has something begun, as takes its time in a large
+ * repository. Rejects where the runtime has failed, also as it is to be left.
  */
 export async function waitForRest(
   source: RunSource,
   runtime: Watched,
+  isAsked: () => boolean,
   signal: AbortSignal,
+  idleMs = IDLE_MS,
 ): Promise<void> {
   let idleSinceMs = Date.now()
   const runs = new RunsUnderWay(source)
@@ -30,8 +33,10 @@ export async function waitForRest(
       ({ status, questions }) =>
         status === 'running' || (status === 'waiting' && questions.length > 0),
     )
-    if (isBusy || !(await isIdle(runtime))) idleSinceMs = Date.now()
-    if (Date.now() - idleSinceMs > IDLE_MS) break
+    const isResting = !isBusy && (await isIdle(runtime))
+    // Looked at last: whoever asks from then on finds nobody, and is told so.
+    if (!isResting || isAsked()) idleSinceMs = Date.now()
+    if (Date.now() - idleSinceMs > idleMs) break
     await sleep(REST_POLL_MS, undefined, { signal }).catch(() => {})
   }
   requireWorking(runtime)
