@@ -22,6 +22,9 @@ const CTRL_C = 3
 /** What the product manager asks is put to whoever sits there without a key: nothing else goes on. */
 const PUT_AT_ONCE: readonly string[] = ['interview', 'preview']
 
+/** A terminal that was closed can be set to nothing more, and what works behind it is to end well. */
+const ignore = () => {}
+
 /** The keys of a board: one leaves it, and one answers what is asked. */
 export class BoardKeys {
   readonly #settings: KeySettings
@@ -32,6 +35,7 @@ export class BoardKeys {
 
   constructor(settings: KeySettings) {
     this.#settings = settings
+    this.#input.on('error', ignore)
     this.#listen()
   }
 
@@ -106,6 +110,7 @@ export class BoardKeys {
     const { out, interrupt, signal } = this.#settings
     const ended = new AbortController()
     const line = createInterface({ input: this.#input, output: out })
+    line.on('error', ignore)
     line.once('SIGINT', () => {
       ended.abort()
       interrupt()

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -181,3 +181,31 @@ test('the demo is answered from a second terminal, and builds what was said', as
     if (repository !== '') rmSync(dirname(repository), { recursive: true, force: true })
   }
 }, 180_000)
+
+test(
+  'a terminal that is closed while something is asked ends the work in it in peace',
+  () =>
+    withUser(async (user) => {
+      const asks = call('ask_user', { question: 'What colour?' })
+      await user.play([reply({ role: 'pm' }, asks)], {})
+      const desk = { cwd: user.repository, env: user.env }
+      // Another one, so that there are terminals left.
+      terminals.open('true', desk)
+      const terminal = terminals.open(`${SLIPWAY} interview --foreground`, desk)
+      await terminal.shows('\n> ')
+      const address = join(user.state, 'engine.json')
+      const { pid } = JSON.parse(readFileSync(address, 'utf8'))
+      terminal.hangUp()
+      await vi.waitUntil(() => !isLiving(pid), 20_000)
+      expect(existsSync(address)).toBe(false)
+    }),
+  60_000,
+)
+
+function isLiving(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

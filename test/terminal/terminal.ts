@@ -61,6 +61,11 @@ class Terminal {
     return this.#tmux('capture-pane', '-p', '-J', '-t', this.#name)
   }
 
+  /** Closes its window, as somebody does who has had enough. */
+  hangUp(): void {
+    this.#tmux('kill-session', '-t', this.#name)
+  }
+
   /** What is seen once it says so. */
   async shows(words: string): Promise<string> {
     const isThere = () => this.screen().includes(words)
