@@ -61,12 +61,14 @@ async function startRun(document: string, isWish: boolean, options: RunOptions):
   const loaded = await loadConfig(root, process.env)
   const { stderr } = process
   for (const line of describeIgnored(loaded)) stderr.write(proseFor(stderr, `${line}\n`))
-  const target = options.target ?? loaded.config.target ?? (await currentBranch(root))
-  await warnOfChanges(root, target)
-  const id =
+  const { id, target } =
     options.into === undefined
-      ? nameAfter(titleOf(document), 'run')
+      ? {
+          id: nameAfter(titleOf(document), 'run'),
+          target: options.target ?? loaded.config.target ?? (await currentBranch(root)),
+        }
       : await findRun(options.into, options)
+  await warnOfChanges(root, target)
   const start: NewRun = { id, document, target, isWish }
   if (options.foreground) {
     return workHere(root, stateFolder, id, async (control, leaving) => {
@@ -143,10 +145,11 @@ export async function currentBranch(root: string): Promise<string> {
   throw new UsageError('No branch is checked out. Name the one to merge into with --target.')
 }
 
-async function findRun(name: string, options: RunOptions): Promise<string> {
-  const { run, close } = await chooseRun(name, options, 'engine')
-  await close()
-  return run
+/** The run that was named, and the branch that it merges into, whatever is checked out. */
+async function findRun(name: string, options: RunOptions): Promise<Pick<NewRun, 'id' | 'target'>> {
+  const { source, run, close } = await chooseRun(name, options, 'engine')
+  const { target } = await readView(source, run).finally(close)
+  return { id: run, target: target ?? '' }
 }
 
 /**

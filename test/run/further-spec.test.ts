@@ -31,6 +31,8 @@ test(
     )
     expect((await user.slipway('run', '../spec.md')).code).toBe(0)
     const { run } = await view()
+    // It goes where the run goes, whatever is checked out by now.
+    await user.type('git checkout -q --detach')
     user.write('../more.md', '# Waver\n\n## Acceptance criteria\n\n1. It waves.\n')
     expect((await user.slipway('run', '../more.md', '--into', 'nothing')).code).toBe(2)
     const more = await user.slipway('run', '../more.md', '--into', run, '--json')
