@@ -161,43 +161,35 @@ test('in a terminal that tells no size the board is drawn all the same', async (
   expect(said[0]).toContain('q leaves the board')
 })
 
-test('who waited for a disk and has failed since does not go on', async () => {
-  const said: string[] = []
-  const out = new PassThrough().on('data', (text) => said.push(String(text)))
-  const full = { state: 'waiting_for_journal', error: 'the disk is full' } as const
-  const failed = { state: 'failed', error: 'the disk is gone' } as const
-  const seen: Health[] = [full, full, failed]
-  const leaving = new AbortController()
-  await followRun(source([agent('pm', 'DRAFTING')], []), 'r', {
-    as: 'lines',
-    out: out as unknown as NodeJS.WriteStream,
-    hint: '',
-    signal: leaving.signal,
-    async readHealth() {
-      if (seen.length === 1) leaving.abort()
-      return seen.shift() as Health
-    },
-  })
-  expect(said).toEqual(['It waits: the disk is full\n'])
-}, 20_000)
+const FULL = { state: 'waiting_for_journal', error: 'the disk is full' } as const
+const FAILED = { state: 'failed', error: 'the disk is gone' } as const
+const WELL = { state: 'well' } as const
 
-test('who works on the run and waits for a disk is told of once, and so is the end of that', async () => {
-  const said: string[] = []
-  const out = new PassThrough().on('data', (text) => said.push(String(text)))
-  const full = { state: 'waiting_for_journal', error: 'the disk is full' } as const
-  const well = { state: 'well' } as const
+test.each<[string, (Health | null)[], string[]]>([
   // What is over by the next look is nothing to tell of.
-  const seen: (Health | null)[] = [full, well, full, full, null, full, full, well, well]
-  const leaving = new AbortController()
-  await followRun(source([agent('pm', 'DRAFTING')], []), 'r', {
-    as: 'lines',
-    out: out as unknown as NodeJS.WriteStream,
-    hint: '',
-    signal: leaving.signal,
-    async readHealth() {
-      if (seen.length === 1) leaving.abort()
-      return seen.shift() as Health | null
-    },
-  })
-  expect(said).toEqual(['It waits: the disk is full\n', 'It waits no longer, and goes on.\n'])
-}, 20_000)
+  [
+    'goes on is told of once, and so is the end of that',
+    [FULL, WELL, FULL, FULL, null, FULL, FULL, WELL, WELL],
+    ['It waits: the disk is full\n', 'It waits no longer, and goes on.\n'],
+  ],
+  ['has failed since does not go on', [FULL, FULL, FAILED], ['It waits: the disk is full\n']],
+])(
+  'who waits for a disk and %s',
+  async (_, seen, told) => {
+    const said: string[] = []
+    const out = new PassThrough().on('data', (text) => said.push(String(text)))
+    const leaving = new AbortController()
+    await followRun(source([agent('pm', 'DRAFTING')], []), 'r', {
+      as: 'lines',
+      out: out as unknown as NodeJS.WriteStream,
+      hint: '',
+      signal: leaving.signal,
+      async readHealth() {
+        if (seen.length === 1) leaving.abort()
+        return seen.shift() ?? null
+      },
+    })
+    expect(said).toEqual(told)
+  },
+  20_000,
+)
