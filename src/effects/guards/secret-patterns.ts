@@ -47,11 +47,19 @@ const PASSWORD = bareValue(6)
 /** Programs make these, and make them longer; a shorter one is the name of one, or a count. */
 const MADE = bareValue(16)
 
+/**
+ * What follows a name, and is looked for first: to look before every character for a name takes more
+ * than twice as long.
+ */
+const after = (name: string, sign = '=') => `${sign}(?<=(?:${name})${sign})`
+
 /** At the start of a line, as in a file of variables, a shell, a Dockerfile, a diff and YAML. */
 const LINE = '^[-+ \\t]{0,40}(?:(?:export|set|ENV|ARG) )?(?:[A-Z][A-Z0-9_]{0,80})?'
 /** In quotes it is a value there too, and behind a colon, unless more follows, as in code. */
-const lineValue = (charsMin: number) =>
-  `(?:=["']|:[ \\t]{1,8}["']?)([^\\s"'\`<>$%{}()[\\]\\\\,;&|.]{${charsMin},200})(?=["']?[ \\t\\r]{0,8}(?:$|#))`
+const lineValue = (name: string, charsMin: number) =>
+  `${after(`${LINE}(?:${name})`, '[:=]')}(?:(?<==)["']|(?<=:)[ \\t]{1,8}["']?)` +
+  `([^\\s"'\`<>$%{}()[\\]\\\\,;&|.]{${charsMin},200})(?=["']?[ \\t\\r]{0,8}(?:$|#))`
+const PASSWORD_NAME = 'PASS(?:WORD|WD|PHRASE)?'
 const MADE_NAME =
   'TOKEN|SECRET|(?:API|ACCESS|SECRET|PRIVATE|MASTER|ENCRYPTION|SIGNING)_?KEY(?:_BASE)?'
 
@@ -64,22 +72,22 @@ const PATTERNS_WITH_DIGIT: readonly RegExp[] = [
   // In npm's settings, and not of an object in somebody's code.
   /(?<![\w.@$])_(?:authToken|auth|password)\s{0,4}=\s{0,4}["']?([\w~+/=-]{8,2000})(?![\w.(])/g,
   new RegExp(`\\b(?:x-api-key|x-goog-api-key|private-token)${IS}(${TOKEN}{16,2000})`, 'gi'),
-  new RegExp(`(?<=PASS(?:WORD|WD|PHRASE)?)=${PASSWORD}`, 'g'),
-  new RegExp(`(?<=${MADE_NAME})=(?![./~])${MADE}`, 'g'),
-  new RegExp(`(?<=${LINE}PASS(?:WORD|WD|PHRASE)?)${lineValue(6)}`, 'gm'),
-  new RegExp(`(?<=${LINE}(?:${MADE_NAME}))${lineValue(16)}`, 'gm'),
+  new RegExp(`${after(PASSWORD_NAME)}${PASSWORD}`, 'g'),
+  new RegExp(`${after(MADE_NAME)}(?![./~])${MADE}`, 'g'),
+  new RegExp(lineValue(PASSWORD_NAME, 6), 'gm'),
+  new RegExp(lineValue(MADE_NAME, 16), 'gm'),
   // Where a shell is has the same name.
   new RegExp(
-    `(?<=(?:^|[\\s;?&"'])(?:--[\\w-]{0,40})?(?:password|passwd|pwd(?!=[./~])))=${PASSWORD}`,
+    `${after(`(?:^|[\\s;?&"'])(?:--[\\w-]{0,40})?(?:password|passwd|pwd(?!=[./~]))`)}${PASSWORD}`,
     'gim',
   ),
-  new RegExp(`(?<=(?:^|\\s)--[\\w-]{0,40}(?:token|secret|api-?key))=(?![./~])${MADE}`, 'gm'),
+  new RegExp(`${after('(?:^|\\s)--[\\w-]{0,40}(?:token|secret|api-?key)')}(?![./~])${MADE}`, 'gm'),
   new RegExp(
     `\\bmachine\\s{1,20}\\S{1,200}\\s{1,20}login\\s{1,20}\\S{1,200}\\s{1,20}password\\s{1,20}${PASSWORD}`,
     'g',
   ),
   // A property, which begins at the edge, as what is set in code mostly does not.
-  new RegExp(`(?<=^[-+]?[a-z][\\w.-]{0,80}[._-]password)=${PASSWORD}`, 'gm'),
+  new RegExp(`${after('^[-+]?[a-z][\\w.-]{0,80}[._-]password')}${PASSWORD}`, 'gm'),
 ]
 
 /** Encoded, so that it has letters of both kinds, or a digit. */
