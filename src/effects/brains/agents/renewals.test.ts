@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -23,6 +23,16 @@ const AGENT: Agent = {
     { path: 'b.txt', access: 'write' },
   ],
 }
+
+test('a file that is gone by then is not made again, and fails nobody', async () => {
+  const file = join(home, 'a.txt')
+  writeFileSync(file, 'One.')
+  const [renewal] = await openRenewals(AGENT, home, home)
+  writeFileSync(renewal?.mount.outside ?? '', 'Two.')
+  rmSync(file)
+  await renewal?.finish()
+  expect(existsSync(file)).toBe(false)
+})
 
 test('what may be changed goes from a copy to its file and on to the other copies', async () => {
   const file = join(home, 'a.txt')

@@ -18,7 +18,7 @@ const turns = new Turns()
 /** A file of a user's home that an agent has a copy of. */
 export interface Renewal {
   readonly mount: SandboxMount
-  /** Takes over what the agent has renewed, once it is gone. */
+  /** Takes over what the agent has renewed, once it is gone. Never rejects: who signed out, did. */
   finish(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ interface Copied {
 /** Gives what is renewed in one of two files to the other, until what is returned is called. */
 function keepExchanging({ outside, copy, before, renew }: Copied): () => Promise<void> {
   let known = before
-  const exchange = () => turns.take([outside], exchangeNow)
+  const exchange = () => turns.take([outside], exchangeNow).catch(() => {})
   const exchangeNow = async () => {
     if ((await stat(copy)).size > FILE_BYTES_MAX) return
     const left = await readFile(copy, 'utf8')
@@ -65,7 +65,7 @@ function keepExchanging({ outside, copy, before, renew }: Copied): () => Promise
   }
   let last: Promise<void> = Promise.resolve()
   const timer = setInterval(() => {
-    last = last.then(exchange).catch(() => {})
+    last = last.then(exchange)
   }, EXCHANGE_MS).unref()
   return async () => {
     clearInterval(timer)
